@@ -1,0 +1,96 @@
+"""Imports go one way (DESIGN section 3): reads the package's source, and starts fresh interpreters where that is not enough."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "tb_layerflow"
+
+# What each part may import of the others; what those may import in turn is included.
+ARROWS = {
+    "log": set(),
+    "analysis": set(),
+    "capture": {"log", "analysis"},
+    "reader": {"log", "analysis"},
+    "plugin": {"reader", "log", "analysis"},
+    "summary": {"capture", "reader", "log", "analysis"},
+    "cli": {"reader", "log", "analysis"},
+    "__init__": {"summary", "reader", "capture"},
+}
+WITHOUT_TENSORFLOW = {"log", "analysis", "plugin", "reader", "cli"}
+TENSORFLOW = {"tensorflow", "keras", "tf_keras"}
+
+
+def part(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(source: str) -> set[str]:
+    """Dotted names of every module that the source imports, wherever the statement stands."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            raise AssertionError("relative import: this test cannot follow it")
+    return names
+
+
+def forbidden(own: str, names: set[str]) -> set[str]:
+    """Those of the imported names that the part `own` may not import."""
+    bad = set()
+    for name in names:
+        root, _, rest = name.partition(".")
+        if root == "tb_layerflow" and rest:
+            other = rest.split(".")[0]
+            if other in ARROWS and other not in ARROWS[own] | {own}:
+                bad.add(name)
+        if root in TENSORFLOW and own in WITHOUT_TENSORFLOW:
+            bad.add(name)
+    return bad
+
+
+SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "layerflow_pb2.py")
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_no_import_points_back(file: Path) -> None:
+    assert forbidden(part(file), imported(file.read_text(encoding="utf-8"))) == set()
+
+
+def test_the_walk_sees_an_import_that_points_back() -> None:
+    backwards = "def f():\n    from tb_layerflow.capture import taps\n    import tensorflow as tf\n"
+    assert forbidden("log", imported(backwards)) == {"tb_layerflow.capture.taps", "tensorflow"}
+
+
+def test_every_part_has_its_arrows() -> None:
+    parts = {part(file) for file in SOURCES}
+    assert parts - set(ARROWS) - {"version"} == set()
+
+
+def loaded_after(statement: str) -> set[str]:
+    """Top-level modules in `sys.modules` of a fresh interpreter that ran the statement."""
+    program = f"{statement}\nimport sys; print(*{{name.split('.')[0] for name in sys.modules}})"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)
+    return set(answer.stdout.split())
+
+
+def test_importing_the_package_imports_neither_tensorflow_nor_tensorboard() -> None:
+    assert loaded_after("import tb_layerflow") & (TENSORFLOW | {"tensorboard", "numpy"}) == set()
+
+
+def test_the_loader_imports_no_tensorflow_and_nothing_heavy() -> None:
+    heavy = TENSORFLOW | {"numpy", "google", "werkzeug"}
+    before = loaded_after("import tensorboard.plugins.base_plugin")
+    assert (loaded_after("import tb_layerflow.plugin.loader") - before) & heavy == set()
+
+
+def test_the_reader_imports_no_tensorflow() -> None:
+    assert loaded_after("import tb_layerflow.reader") & TENSORFLOW == set()
