@@ -1,0 +1,244 @@
+/** Asks the plugin, and nobody else does: routes of tb_layerflow/plugin/http_api.md in, typed tables or one sentence out. */
+import { decode, type BinaryAnswer } from "./binary";
+import { words } from "./strings";
+import type { GraphInfo, HistogramInfo, LedgerEntry, StreamsInfo } from "./types";
+
+export interface StepsTable {
+  sessions: string[];
+  step: Float64Array;
+  iterations: Float64Array;
+  epoch: Float64Array;
+  wallTime: Float64Array;
+  trace: Int32Array;
+  session: Int32Array;
+  skipped: Uint8Array;
+  seconds: Float64Array;
+  stepSeconds: Float64Array;
+  batchSize: Float64Array;
+  /** The model's own losses, by name. */
+  losses: ReadonlyMap<string, Float64Array>;
+}
+
+export interface SeriesTable {
+  kind: string;
+  column: string;
+  /** [call, port] of each row; for weights [layer, weight]. */
+  ports: [number, number][];
+  step: Float64Array;
+  /** [ports, records], row by row; NaN where the call was absent. */
+  values: Float32Array;
+}
+
+export interface KindTable {
+  ports: [number, number][];
+  /** [ports, columns], row by row. */
+  columns: Float32Array;
+  /** [ports, 2]: elements that std, zero, nan, pos_inf and neg_inf were taken from, and the stride. */
+  part: Float64Array;
+}
+
+export interface RecordTable {
+  step: number;
+  columns: string[];
+  kinds: ReadonlyMap<string, KindTable>;
+  losses: Record<string, number | null>;
+  phase: string;
+  batchSize: number;
+  lossScale: number;
+  skipped: boolean;
+}
+
+/** A refusal by the plugin or the network; its message is a sentence for people. */
+export class AnswerError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+type Parameters = Record<string, string | number | null | undefined>;
+
+/** Everything is relative to this module, so that any prefix that TensorBoard runs under works. */
+const ROOT = new URL("..", import.meta.url);
+const CACHED_BYTES = 64 << 20;
+
+/** Least recently used last; evicted by size. The value keeps the promise, so that two askers share one request. */
+class AnswerCache {
+  private readonly kept = new Map<string, { answer: Promise<unknown>; bytes: number }>();
+  private bytes = 0;
+
+  get(key: string): Promise<unknown> | undefined {
+    const entry = this.kept.get(key);
+    if (!entry) return undefined;
+    this.kept.delete(key);
+    this.kept.set(key, entry);
+    return entry.answer;
+  }
+
+  put(key: string, answer: Promise<unknown>): void {
+    this.kept.set(key, { answer, bytes: 0 });
+  }
+
+  weigh(key: string, bytes: number): void {
+    const entry = this.kept.get(key);
+    if (!entry) return;
+    entry.bytes = bytes;
+    this.bytes += bytes;
+    for (const [oldest, { bytes: size }] of this.kept) {
+      if (this.bytes <= CACHED_BYTES || oldest === key) break;
+      this.drop(oldest, size);
+    }
+  }
+
+  drop(key: string, size = this.kept.get(key)?.bytes ?? 0): void {
+    if (this.kept.delete(key)) this.bytes -= size;
+  }
+
+  dropWhere(test: (key: string) => boolean): void {
+    for (const [key, { bytes }] of this.kept) if (test(key)) this.drop(key, bytes);
+  }
+}
+
+const cache = new AnswerCache();
+
+function address(route: string, parameters: Parameters): string {
+  const url = new URL(route, ROOT);
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== null && value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url.href;
+}
+
+async function ask(href: string): Promise<ArrayBuffer> {
+  let answer: Response;
+  try {
+    answer = await fetch(href);
+  } catch {
+    throw new AnswerError(words.failures.unreachable, 0);
+  }
+  if (!answer.ok) {
+    const plain = answer.headers.get("content-type")?.startsWith("text/plain");
+    const text = plain ? (await answer.text()).trim() : "";
+    throw new AnswerError(text.replace(/^[A-Za-z ]+: /, "") || words.failures.status(answer.status), answer.status);
+  }
+  return answer.arrayBuffer();
+}
+
+function cached<T>(route: string, parameters: Parameters, read: (buffer: ArrayBuffer) => T): Promise<T> {
+  const key = address(route, parameters);
+  const kept = cache.get(key);
+  if (kept) return kept as Promise<T>;
+  const answer = ask(key).then((buffer) => {
+    cache.weigh(key, buffer.byteLength);
+    return read(buffer);
+  });
+  cache.put(key, answer);
+  answer.catch(() => cache.drop(key));
+  return answer;
+}
+
+function json<T>(buffer: ArrayBuffer): T {
+  return JSON.parse(new TextDecoder().decode(buffer)) as T;
+}
+
+/** What may change while a run is being written: asked again after `streams` says that the stream grew. */
+export function forgetGrown(run: string, stream: string): void {
+  const grown = [..."graph steps series ledger".split(" ")].map((route) => new URL(route, ROOT).href + "?");
+  cache.dropWhere((key) => {
+    const query = new URL(key).searchParams;
+    return grown.some((start) => key.startsWith(start)) && query.get("run") === run && query.get("stream") === stream;
+  });
+}
+
+export async function fetchStreams(): Promise<StreamsInfo> {
+  return json<StreamsInfo>(await ask(address("streams", {})));
+}
+
+export function fetchGraph(run: string, stream: string, step: number | null): Promise<GraphInfo> {
+  return cached("graph", { run, stream, step }, (buffer) => json<GraphInfo>(buffer));
+}
+
+export function fetchSteps(run: string, stream: string): Promise<StepsTable> {
+  return cached("steps", { run, stream }, (buffer) => stepsTable(decode(buffer)));
+}
+
+export function fetchSeries(run: string, stream: string, kind: string, column: string, step: number | null): Promise<SeriesTable> {
+  return cached("series", { run, stream, kind, column, step }, (buffer) => {
+    const { header, arrays } = decode(buffer);
+    return {
+      kind,
+      column,
+      ports: header.ports as [number, number][],
+      step: arrays.get("step") as Float64Array,
+      values: arrays.get("values") as Float32Array,
+    };
+  });
+}
+
+export function fetchRecord(run: string, stream: string, step: number): Promise<RecordTable> {
+  return cached("record", { run, stream, step }, (buffer) => recordTable(decode(buffer)));
+}
+
+export function fetchHistogram(
+  run: string,
+  stream: string,
+  step: number,
+  path: string,
+  kind: string,
+  port: number,
+): Promise<HistogramInfo> {
+  return cached("histogram", { run, stream, step, path, kind, port }, (buffer) => json<HistogramInfo>(buffer));
+}
+
+export async function fetchLedger(run: string, stream: string): Promise<LedgerEntry[]> {
+  const answer = await cached("ledger", { run, stream }, (buffer) => json<{ entries: LedgerEntry[] }>(buffer));
+  return answer.entries;
+}
+
+/** Run names in the order in which TensorBoard gives out its colours. Empty where the host has no such route. */
+export async function fetchHostRuns(): Promise<string[]> {
+  return json<string[]>(await ask(new URL("../../runs", ROOT).href));
+}
+
+export function stepsTable({ header, arrays }: BinaryAnswer): StepsTable {
+  const doubles = (name: string) => arrays.get(name) as Float64Array;
+  const losses = new Map<string, Float64Array>();
+  for (const [name, values] of arrays) if (name.startsWith("loss:")) losses.set(name.slice(5), values as Float64Array);
+  return {
+    sessions: (header.sessions ?? []) as string[],
+    step: doubles("step"),
+    iterations: doubles("iterations"),
+    epoch: doubles("epoch"),
+    wallTime: doubles("wall_time"),
+    trace: arrays.get("trace") as Int32Array,
+    session: arrays.get("session") as Int32Array,
+    skipped: arrays.get("skipped") as Uint8Array,
+    seconds: doubles("seconds"),
+    stepSeconds: doubles("step_seconds"),
+    batchSize: doubles("batch_size"),
+    losses,
+  };
+}
+
+export function recordTable({ header, arrays }: BinaryAnswer): RecordTable {
+  const kinds = new Map<string, KindTable>();
+  for (const [kind, { ports }] of Object.entries(header.kinds as Record<string, { ports: [number, number][] }>)) {
+    kinds.set(kind, {
+      ports,
+      columns: arrays.get(`${kind}:columns`) as Float32Array,
+      part: arrays.get(`${kind}:part`) as Float64Array,
+    });
+  }
+  return {
+    step: header.step as number,
+    columns: header.columns as string[],
+    kinds,
+    losses: (header.losses ?? {}) as Record<string, number | null>,
+    phase: (header.phase ?? "") as string,
+    batchSize: (header.batch_size ?? 0) as number,
+    lossScale: (header.loss_scale ?? 0) as number,
+    skipped: Boolean(header.skipped),
+  };
+}

@@ -1,0 +1,100 @@
+/** What the person chose and what was fetched for it, as signals: the only place where the page keeps state. Knows no fetching and no drawing. */
+import { computed, signal } from "@preact/signals";
+import type { RecordTable, SeriesTable, StepsTable } from "./api";
+import type { GraphInfo, LedgerEntry, RunInfo, StreamInfo, StreamsInfo } from "./types";
+
+/** What cards, rows and the heatmap are coloured by: one column of the statistics of one kind of tensor. */
+export interface ColourBy {
+  kind: string;
+  column: string;
+}
+
+/** Whether the colour scale spans the numbers of the step at the cursor, or those of all steps. */
+export type ScaleSpan = "step" | "run";
+
+// Chosen. ------------------------------------------------------------------------------------------------------------
+
+export const run = signal("");
+export const stream = signal("");
+/** The step at the cursor; null before anything is loaded, or to follow the newest one. */
+export const step = signal<number | null>(null);
+/** Path of the chosen call; empty: nothing chosen. */
+export const chosen = signal("");
+/** Path of the call under the pointer, in whichever view it is. */
+export const hovered = signal("");
+export const colourBy = signal<ColourBy>({ kind: "error", column: "l2" });
+export const scaleSpan = signal<ScaleSpan>("step");
+/** Key of an entry of VIEWS in views.ts. */
+export const view = signal("flow");
+/** Key of an entry of PANELS in inspector/panels.ts. */
+export const panel = signal("distribution");
+/** Keys of the groups that stand open; null: as the first view decides. */
+export const openGroups = signal<ReadonlySet<string> | null>(null);
+/** Keys of the stacks and repeats that were unfolded. */
+export const unfolded = signal<ReadonlySet<string>>(new Set());
+export const outlineWidth = signal(288);
+/** Whether the outline's strip is widened into the heatmap. */
+export const heatmap = signal(false);
+export const filter = signal("");
+export const playing = signal(false);
+export const helpOpen = signal(false);
+export const searchOpen = signal(false);
+export const ledgerOpen = signal(false);
+export const inspectorOpen = signal(false);
+export const railOpen = signal(false);
+/** What the person asked for; `auto` follows TensorBoard. */
+export const theme = signal<"auto" | "light" | "dark">("auto");
+
+// Told by the browser and the host. ----------------------------------------------------------------------------------
+
+export const hostDark = signal(false);
+export const dark = computed(() => (theme.value === "auto" ? hostDark.value : theme.value === "dark"));
+export const runColours = signal<ReadonlyMap<string, string>>(new Map());
+/** False while TensorBoard shows another tab or the browser tab is hidden: nothing is fetched, drawn or played then. */
+export const awake = signal(true);
+export const windowWidth = signal(1440);
+
+// Fetched. -----------------------------------------------------------------------------------------------------------
+
+export const streams = signal<StreamsInfo | null>(null);
+export const graph = signal<GraphInfo | null>(null);
+export const steps = signal<StepsTable | null>(null);
+/** All statistics at the cursor. While the next step is on its way, the last one that arrived. */
+export const record = signal<RecordTable | null>(null);
+/** The colour-by over all steps. */
+export const series = signal<SeriesTable | null>(null);
+export const ledger = signal<LedgerEntry[] | null>(null);
+/** A sentence in place of the picture, where the stream cannot be shown. */
+export const problem = signal("");
+/** True once something has been awaited for more than 150 ms. */
+export const slow = signal(false);
+
+// Derived. -----------------------------------------------------------------------------------------------------------
+
+export const runInfo = computed<RunInfo | undefined>(() => streams.value?.runs.find((entry) => entry.run === run.value));
+export const streamInfo = computed<StreamInfo | undefined>(() =>
+  runInfo.value?.streams.find((entry) => entry.stream === stream.value),
+);
+/** Call path → index into `graph.calls`. */
+export const callIndex = computed<ReadonlyMap<string, number>>(
+  () => new Map(graph.value?.calls.map((call, index) => [call.path, index]) ?? []),
+);
+export const chosenIndex = computed<number | null>(() => callIndex.value.get(chosen.value) ?? null);
+/** The place of the cursor among the steps that exist; -1 where there are none. */
+export const stepIndex = computed(() => {
+  const all = steps.value?.step;
+  if (!all?.length) return -1;
+  return step.value === null ? all.length - 1 : nearestIndex(all, step.value);
+});
+
+/** The index of the number nearest to `wanted` in a rising array that is not empty. */
+export function nearestIndex(rising: ArrayLike<number>, wanted: number): number {
+  let low = 0;
+  let high = rising.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rising[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && wanted - rising[low - 1]! <= rising[low]! - wanted ? low - 1 : low;
+}
