@@ -1,0 +1,56 @@
+"""What TensorBoard asks a plugin: its name, its tab, its routes. Knows no log; the routes do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tensorboard import plugin_util
+from tensorboard.backend import http_util
+from tensorboard.plugins import base_plugin
+from werkzeug.wrappers import Request
+
+from tb_layerflow.plugin import serving, static_files
+from tb_layerflow.plugin.loader import PLUGIN_NAMES
+from tb_layerflow.plugin.provider import Provider
+from tb_layerflow.plugin.routes import ROUTES
+
+STATIC = Path(__file__).parent.parent / "static"
+
+
+class LayerFlowPlugin(base_plugin.TBPlugin):
+    """The LayerFlow tab."""
+
+    plugin_name = "layerflow"
+
+    def __init__(self, context: base_plugin.TBContext) -> None:
+        self._provider = Provider(context.data_provider)
+
+    def get_plugin_apps(self) -> Mapping[str, serving.Application]:
+        """Every route below `data/plugin/layerflow`."""
+        routes = {route.path: serving.handler(route.parameters, route.handle, self._log) for route in ROUTES}
+        return {"/static/*": serving.application(_static), **routes}
+
+    def is_active(self) -> bool:
+        """False: TensorBoard asks only where the data provider lists no data of ours, which it has then just looked up."""
+        return False
+
+    def data_plugin_names(self) -> tuple[str, ...]:
+        """The names our data carries; either makes the tab active."""
+        return PLUGIN_NAMES
+
+    def frontend_metadata(self) -> base_plugin.FrontendMetadata:
+        """The module that TensorBoard's frame loads, and the tab's name."""
+        return base_plugin.FrontendMetadata(es_module_path="/static/index.js", tab_name="LayerFlow")
+
+    def _log(self, request: Request) -> Any:
+        return self._provider.log(plugin_util.context(request.environ), plugin_util.experiment_id(request.environ))
+
+
+def _static(request: Request) -> Any:
+    name = request.path.partition("/static/")[2]
+    found = static_files.read(STATIC, name)
+    if found is None:
+        return serving.sentence(request, "The page has no such file.", 404)
+    return http_util.Respond(request, *found)
