@@ -1,0 +1,153 @@
+"""A Graph message as the Graph of `records`, every index checked. Knows neither bytes nor files; `decode` calls it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import layerflow_pb2 as pb
+from .errors import LogError
+from .records import Call, Execution, Frame, Graph, Layer, LedgerEntry, Op, Port, Stack, Weight
+
+_KINDS = {number: name.lower() for name, number in pb.Call.Kind.items()}
+
+
+def to_graph(message: pb.Graph) -> Graph:
+    """The graph; LogError where an index points nowhere."""
+    calls, layers = len(message.calls), len(message.layers)
+    graph = Graph(
+        model=message.model,
+        calls=[_call(call, calls, layers) for call in message.calls],
+        layers=[_layer(layer) for layer in message.layers],
+        ledger=[ledger_entry(entry) for entry in message.ledger],
+        execution=_execution(message.execution),
+        class_names=list(message.class_names),
+        backward_names=list(message.backward_names),
+        error_pass=message.error_pass,
+    )
+    _check_tree(graph)
+    _add_lineage(graph, message)
+    return graph
+
+
+def ledger_entry(entry: pb.LedgerEntry) -> LedgerEntry:
+    """One line of the ledger."""
+    return LedgerEntry(entry.path, entry.kind, entry.port, entry.status, entry.reason, entry.step)
+
+
+def _index(plus_one: int, count: int, what: str) -> int | None:
+    """An index that is stored plus one, 0 for none."""
+    if not 0 <= plus_one <= count:
+        raise LogError(f"A graph refers to {what} {plus_one - 1}, but has {count}: it is damaged.")
+    return plus_one - 1 if plus_one else None
+
+
+def _call(call: pb.Call, calls: int, layers: int) -> Call:
+    return Call(
+        path=call.path,
+        name=call.name,
+        type=call.type,
+        kind=_KINDS.get(call.kind, "layer"),
+        layer=_index(call.layer, layers, "layer"),
+        parent=_index(call.parent, calls, "call"),
+        inputs=[_port(port, calls) for port in call.inputs],
+        outputs=[_port(port, calls) for port in call.outputs],
+        status=call.status,
+        repeats=call.repeats,
+        failed=call.failed,
+        training=call.training,
+        flops=call.flops,
+        output_bytes=call.output_bytes,
+        traced_inside=call.traced_inside,
+    )
+
+
+def _port(port: pb.Port, calls: int) -> Port:
+    source = None
+    if port.HasField("source"):
+        source = (port.source.call, port.source.port)
+        if not 0 <= source[0] < calls or source[1] < 0:
+            raise LogError(f"A graph refers to port {source[1]} of call {source[0]}, but has {calls} calls: it is damaged.")
+    return Port(
+        key=port.key,
+        shape=None if port.shape.unknown_rank else tuple(port.shape.dims),
+        dtype=port.dtype,
+        kind=port.kind,
+        source=source,
+        status=port.status,
+        error=port.error,
+        op=port.op,
+        selected=port.selected,
+    )
+
+
+def _layer(layer: pb.Layer) -> Layer:
+    weights = [Weight(weight.name, tuple(weight.shape.dims), weight.dtype, weight.trainable) for weight in layer.weights]
+    return Layer(
+        path=layer.path,
+        name=layer.name,
+        type=layer.type,
+        weights=weights,
+        called=layer.called,
+        trainable=layer.trainable,
+        access=layer.access,
+        config=layer.config,
+        module=layer.module,
+        dtype_policy=layer.dtype_policy,
+    )
+
+
+def _execution(message: pb.Execution) -> Execution:
+    names = vars(Execution())
+    return Execution(**{name: _plain(getattr(message, name), isinstance(default, list)) for name, default in names.items()})
+
+
+def _plain(value: Any, is_list: bool) -> Any:
+    return list(value) if is_list else value
+
+
+def _check_tree(graph: Graph) -> None:
+    """A call's parent began before it, so that whoever walks up arrives; a source is a port that there is."""
+    for index, call in enumerate(graph.calls):
+        if call.parent is not None and call.parent >= index:
+            raise LogError(f"A graph has call {index} inside call {call.parent}, which began later: it is damaged.")
+        for port in (*call.inputs, *call.outputs):
+            if port.source is not None and port.source[1] >= len(graph.calls[port.source[0]].outputs):
+                raise LogError(f"A graph refers to an output {port.source[1]} that call {port.source[0]} lacks: it is damaged.")
+
+
+def _add_lineage(graph: Graph, message: pb.Graph) -> None:
+    strings, frames = list(message.strings), []
+    try:
+        frames = [Frame(strings[frame.file], frame.line, strings[frame.function], frame.origin) for frame in message.frames]
+        for stack in message.stacks:
+            if not -1 <= stack.user_frame < len(stack.frames):
+                raise IndexError
+            graph.stacks.append(Stack(tuple([frames[index] for index in stack.frames]), stack.user_frame))
+        graph.source = {(strings[line.file], line.line): line.text for line in message.source}
+        names = [(strings[op.name], strings[op.type]) for op in message.ops]
+    except IndexError as error:
+        raise LogError("A graph's stacks or ops refer to a string or a frame that it lacks: it is damaged.") from error
+    calls, ops, stacks = len(graph.calls), len(message.ops), len(graph.stacks)
+    for op, (name, type_) in zip(message.ops, names, strict=True):
+        graph.ops.append(
+            Op(
+                name=name,
+                type=type_,
+                call=_index(op.call, calls, "call"),
+                bucket=op.bucket,
+                backward=op.backward,
+                forward_op=_index(op.forward_op, ops, "op"),
+                variable=op.variable,
+                stack=_index(op.stack, stacks, "stack"),
+                fate=op.fate,
+                inputs=[_required(index, ops) for index in op.inputs],
+                body=op.body,
+            )
+        )
+
+
+def _required(plus_one: int, count: int) -> int:
+    index = _index(plus_one, count, "op")
+    if index is None:
+        raise LogError("A graph's op has an input that is no op: it is damaged.")
+    return index

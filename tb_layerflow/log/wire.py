@@ -1,0 +1,55 @@
+"""The little of protobuf's wire format that lets a reader look at a message without parsing it. Knows no message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+_FIXED = {1: 8, 5: 4}
+
+
+class NotEnough(Exception):  # noqa: N818 (it is no error: the rest of the bytes was not read yet)
+    """The bytes end before the field does."""
+
+
+def varint(raw: bytes, position: int) -> tuple[int, int]:
+    """The number at a position, and the position behind it. NotEnough where it does not end."""
+    number, shift = 0, 0
+    for index in range(position, min(position + 10, len(raw))):
+        number |= (raw[index] & 0x7F) << shift
+        if raw[index] < 0x80:
+            return number, index + 1
+        shift += 7
+    raise NotEnough
+
+
+def fields(raw: bytes, position: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """Every field in raw[position:end] as (number, wire type, begin, end) of its content; the last may reach beyond the bytes.
+
+    NotEnough where a field's head is cut, or is no field.
+    """
+    while position < end:
+        head, begin = varint(raw, position)
+        number, kind = head >> 3, head & 7
+        if kind == 2:
+            length, begin = varint(raw, begin)
+            position = begin + length
+        elif kind == 0:
+            position = varint(raw, begin)[1]
+        elif kind in _FIXED:
+            position = begin + _FIXED[kind]
+        else:
+            raise NotEnough
+        yield number, kind, begin, position
+
+
+def count_fields(raw: bytes, most: int) -> int:
+    """How many fields the message has at its top level, counted up to `most`; fields behind damage do not count."""
+    count = 0
+    try:
+        for _ in fields(raw, 0, len(raw)):
+            count += 1
+            if count >= most:
+                break
+    except NotEnough:
+        pass
+    return count
