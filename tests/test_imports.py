@@ -19,10 +19,11 @@ ARROWS = {
     "reader": {"log", "analysis"},
     "plugin": {"reader", "log", "analysis"},
     "summary": {"capture", "reader", "log", "analysis"},
-    "cli": {"reader", "log", "analysis"},
+    "show": {"reader", "log", "analysis"},
+    "cli": {"show", "reader", "plugin", "log", "analysis"},
     "__init__": {"summary", "reader", "capture"},
 }
-WITHOUT_TENSORFLOW = {"log", "analysis", "plugin", "reader", "cli"}
+WITHOUT_TENSORFLOW = {"log", "analysis", "plugin", "reader", "show", "cli"}
 TENSORFLOW = {"tensorflow", "keras", "tf_keras"}
 
 

@@ -1,0 +1,150 @@
+"""The `layerflow` command: one table of subcommands. Prints what the reader says; knows neither files nor TensorFlow."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tb_layerflow.log.errors import LogError
+
+
+class Refused(ValueError):
+    """The command cannot do what was asked; the text is one sentence for people. The exit code is 2."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One subcommand: its help, the arguments that it adds to its parser, and what it does with them."""
+
+    name: str
+    help: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], None]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command. Returns the exit code: 0 well, 2 refused with a sentence on standard error."""
+    parser = argparse.ArgumentParser(prog="layerflow", description="See what flowed through a model, from its LayerFlow log.")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        subparser = subparsers.add_parser(command.name, help=command.help, description=command.help)
+        command.arguments(subparser)
+        subparser.set_defaults(run=command.run)
+    given = parser.parse_args(arguments)
+    try:
+        given.run(given)
+        sys.stdout.flush()
+    except (Refused, LogError, LookupError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            _silence_standard_output()
+            return 0
+        print(f"layerflow: {_sentence(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+# ---------------------------------------------------------------------------------------------------------------- show
+
+
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    _log_arguments(parser)
+    parser.add_argument("--step", type=int, help="the recorded step to show (default: the newest)")
+
+
+def _show(given: argparse.Namespace) -> None:
+    from tb_layerflow import show
+
+    for line in show.lines(_opened(given.logdir), given.run_name, given.stream, given.step):
+        print(line)
+
+
+def _log_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("logdir", metavar="LOGDIR", help="the folder that TensorBoard would be given")
+    parser.add_argument("--run", dest="run_name", help="only this run")
+    parser.add_argument("--stream", help="only this stream")
+
+
+def _opened(logdir: str) -> Any:
+    from tb_layerflow import reader
+
+    _check_folder(logdir)
+    return reader.LogDir(logdir)
+
+
+def _check_folder(logdir: str) -> None:
+    if not os.path.isdir(logdir):
+        raise Refused(f"LOGDIR must be a folder with event files. There is no folder {logdir!r}.")
+
+
+# ---------------------------------------------------------------------------------------------------------------- view
+
+
+def _view_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("logdir", metavar="LOGDIR", help="the folder with the event files; it may still grow")
+    parser.add_argument("--port", type=int, help="the port to serve at (default: 6006, or the next that is free)")
+    parser.add_argument("--host", help="the address to serve at (default: localhost)")
+
+
+def _view(given: argparse.Namespace) -> None:
+    """Serves until interrupted."""
+    _check_folder(given.logdir)
+    options = [f"--{name}={value}" for name, value in (("port", given.port), ("host", given.host)) if value is not None]
+    print(f"LayerFlow is at {_tensorboard(given.logdir, options)}#layerflow", flush=True)
+    print("Stop with Ctrl-C.", flush=True)
+    try:
+        _wait()
+    except KeyboardInterrupt:
+        print()
+
+
+def _tensorboard(logdir: str, options: list[str]) -> str:
+    """The address, ending in a slash, of a TensorBoard that serves from a thread of this process."""
+    from tensorboard import default, program
+
+    from tb_layerflow.plugin.loader import LayerFlowLoader
+
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorBoard imports a TensorFlow that is installed
+    plugins = default.get_plugins()
+    if LayerFlowLoader not in plugins:
+        plugins.append(LayerFlowLoader)
+    tensorboard = program.TensorBoard(plugins=plugins)
+    try:
+        tensorboard.configure(argv=["tensorboard", f"--logdir={logdir}", *options])
+        return str(tensorboard.launch()).rstrip("/") + "/"
+    except program.TensorBoardServerException as error:
+        raise Refused(f"TensorBoard could not start: {error}") from error
+
+
+def _wait() -> None:
+    import threading
+
+    threading.Event().wait()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def _sentence(error: BaseException) -> str:
+    """The error on one line. A KeyError's own text is a repr."""
+    text = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return " ".join(str(text).split())
+
+
+def _silence_standard_output() -> None:
+    """Keep Python from complaining at exit that the reader of a pipe (`| head`) has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+COMMANDS = (
+    Command("show", "print runs, streams, steps, and every call with its newest statistics", _show_arguments, _show),
+    Command("view", "start TensorBoard at the LayerFlow tab", _view_arguments, _view),
+)
+
+if __name__ == "__main__":
+    sys.exit(main())

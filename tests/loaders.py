@@ -1,0 +1,118 @@
+"""A logdir as TensorBoard's two loaders show it, in this process and without a browser: with the flags that TensorBoard itself
+would have after our loader fixed them."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tensorboard import auth, context, program
+from tensorboard.backend.event_processing.data_ingester import LocalDataIngester
+from tensorboard.data import server_ingester
+from tensorboard.plugins.core import core_plugin
+from tensorboard.util import grpc_util
+
+from tb_layerflow.plugin.loader import LayerFlowLoader
+from tb_layerflow.plugin.provider import Provider, ProviderSource
+
+CONTEXT = context.RequestContext(auth=auth.AuthContext({}, {}))
+
+
+def flags_for(logdir: object, **given: object) -> argparse.Namespace:
+    """TensorBoard's flags for `tensorboard --logdir LOGDIR --name value …`."""
+    tensorboard = program.TensorBoard(plugins=[core_plugin.CorePluginLoader(), LayerFlowLoader()])
+    arguments = [argument for name, value in given.items() for argument in (f"--{name}", str(value))]
+    tensorboard.configure(argv=["tensorboard", "--logdir", str(logdir), *arguments])
+    return tensorboard.flags
+
+
+class Loader:
+    """One loader on one logdir. `refresh` makes it see what was written since."""
+
+    data_provider: Any
+
+    def source(self) -> ProviderSource:
+        """What a request made now would see."""
+        return ProviderSource(Provider(self.data_provider), CONTEXT, "")
+
+    def refresh(self) -> None:
+        """Returns when what is on the disk now is loaded."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Stops what was started."""
+
+
+class Multiplexer(Loader):
+    """`--load_fast=false`."""
+
+    def __init__(self, logdir: object, **flags: object) -> None:
+        self._ingester = LocalDataIngester(flags_for(logdir, reload_interval=0, reload_task="blocking", **flags))
+        self.data_provider = self._ingester.data_provider
+        self.refresh()
+
+    def refresh(self) -> None:
+        self._ingester.start()
+
+
+class RustBoard(Loader):
+    """`--load_fast=true`: the data server, in a process of its own."""
+
+    def __init__(self, logdir: object, **flags: object) -> None:
+        samples = ",".join(f"{name}={kept or 'all'}" for name, kept in flags_for(logdir, **flags).samples_per_plugin.items())
+        self._folder = tempfile.TemporaryDirectory(prefix="layerflow-test-")
+        port_file = Path(self._folder.name) / "port"
+        command = [server_ingester.get_server_binary().path, f"--logdir={logdir}", "--reload=1", f"--samples-per-plugin={samples}"]
+        command += ["--port=0", f"--port-file={port_file}", "--die-after-stdin"]
+        self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        wait_until(lambda: port_file.exists() and port_file.read_text().endswith("\n"))
+        ingester = server_ingester.ExistingServerDataIngester(
+            f"localhost:{int(port_file.read_text())}", channel_creds_type=grpc_util.ChannelCredsType.LOCAL
+        )
+        self.data_provider = ingester.data_provider
+        self.refresh()
+
+    def refresh(self) -> None:
+        """The server reloads each second and does not say when: wait until a whole round after the first showed nothing new."""
+        time.sleep(1.2)
+        before = None
+        deadline = time.monotonic() + 30
+        while before != (now := self._listed()) and time.monotonic() < deadline:
+            before = now
+            time.sleep(0.3)
+
+    def close(self) -> None:
+        assert self._server.stdin is not None
+        self._server.stdin.close()
+        try:
+            self._server.wait(10)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+        self._folder.cleanup()
+
+    def _listed(self) -> object:
+        newest = {}
+        for plugin, call in (
+            ("layerflow", self.data_provider.list_blob_sequences),
+            ("layerflow_statistics", self.data_provider.list_tensors),
+        ):
+            for run, tags in call(CONTEXT, experiment_id="", plugin_name=plugin).items():
+                newest.update({(run, tag): series.max_step for tag, series in tags.items()})
+        return newest
+
+
+LOADERS: dict[str, Callable[..., Loader]] = {"multiplexer": Multiplexer, "rustboard": RustBoard}
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
+    """Returns as soon as `true()` is; AssertionError after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"not true after {seconds} s"
+        time.sleep(0.05)
