@@ -4,7 +4,7 @@ nothing inflates or allocates beyond the bounds below. Knows no files."""
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
@@ -42,6 +42,11 @@ class SparseHistograms:
     part: NDArray[np.uint64]
     total: NDArray[np.uint64]
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take."""
+        return sum(array.nbytes for array in vars(self).values())
+
     def row(self, index: int) -> NDArray[np.uint64]:
         """All bins of one row: uint64 [BINS]."""
         dense = np.zeros(BINS, np.uint64)
@@ -66,20 +71,25 @@ def structure_blobs(first: bytes) -> int:
     return max(1, int(message.structure_blobs))
 
 
+def graph_stamp(first: bytes) -> Stamp:
+    """The stamp of a graph, from its first blob."""
+    return stamps.from_proto(_parse(pb.Graph, first, "graph", MAX_RECORD_BYTES).stamp)
+
+
 def graph(blobs: Iterable[bytes]) -> tuple[Stamp, Graph]:
     """The graph that the blobs make together: all of them, or only the structure's (then without ops, stacks and source)."""
     message = _parse(pb.Graph, b"".join(blobs), "graph", MAX_GRAPH_BYTES)
     return stamps.from_proto(message.stamp), to_graph(message)
 
 
-def statistics(raw: bytes) -> tuple[Stamp, Record]:
-    """The record without its histograms."""
+def statistics(raw: bytes, wanted: Callable[[str], bool] | None = None) -> tuple[Stamp, Record]:
+    """The record without its histograms; with only the tables whose kind is wanted."""
     message = _parse(pb.Statistics, raw, "statistics", MAX_RECORD_BYTES)
     stamp = stamps.from_proto(message.stamp)
     record = Record(
         step=message.step,
         trace=stamp.trace,
-        tables=_by_kind((table.kind, _table(table)) for table in message.tables),
+        tables=_by_kind((table.kind, _table(table)) for table in message.tables if wanted is None or wanted(table.kind)),
         iterations=message.iterations,
         epoch=message.epoch,
         phase=message.phase,

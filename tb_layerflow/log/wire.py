@@ -7,7 +7,7 @@ from collections.abc import Iterator
 _FIXED = {1: 8, 5: 4}
 
 
-class NotEnough(Exception):  # noqa: N818 (it is no error: the rest of the bytes was not read yet)
+class NotEnough(Exception):
     """The bytes end before the field does."""
 
 

@@ -1,0 +1,141 @@
+"""The graph as people ask for it: calls with their paths, edges between ports, and finding. Knows no files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from tb_layerflow.log import paths, records
+
+
+class PortPath(NamedTuple):
+    """One tensor: a call's path (a layer's, for weights) and the number of its port."""
+
+    path: str
+    port: int
+
+
+class Edge(NamedTuple):
+    """A tensor's way: (call, output port) → (call, input port)."""
+
+    source: PortPath
+    target: PortPath
+
+
+@dataclass(frozen=True)
+class Call:
+    """One execution of a layer within one step.
+
+    `layer` is the path of the layer (of its first call, without suffixes), None where there is no layer; `index` the k of its
+    `#k`; `parent` the path of the call around it, None for a root; `weights` those of the layer; `number` the place among the
+    graph's calls.
+    """
+
+    path: str
+    name: str
+    type: str
+    kind: str
+    index: int
+    layer: str | None
+    parent: str | None
+    inputs: list[records.Port]
+    outputs: list[records.Port]
+    weights: list[records.Weight]
+    status: str
+    repeats: int
+    failed: bool
+    number: int
+
+
+class Graph:
+    """The calls of one trace, and how they are connected. `record` is the whole of it, without ops, as it was written.
+
+    `trace` is its number over all sessions of the stream, `session` the one that wrote it.
+    """
+
+    def __init__(self, record: records.Graph, session: int = 0, trace: int = 0) -> None:
+        self.record = record
+        self.session = session
+        self.trace = trace
+
+    def __repr__(self) -> str:
+        return f"<Graph of {self.record.model!r}: {len(self.record.calls)} calls, {len(self.record.layers)} layers>"
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The paths of the calls, in their order."""
+        return [call.path for call in self.record.calls]
+
+    @cached_property
+    def layer_paths(self) -> list[str]:
+        """The paths of the layers, in their order."""
+        return [layer.path for layer in self.record.layers]
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """All calls, in the order in which they began."""
+        return [self._call(number, call) for number, call in enumerate(self.record.calls)]
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        """All edges, ordered by the calls that they lead into."""
+        found = []
+        for call in self.record.calls:
+            for port, tensor in enumerate(call.inputs):
+                if tensor.source is not None:
+                    source = PortPath(self.paths[tensor.source[0]], tensor.source[1])
+                    found.append(Edge(source, PortPath(call.path, port)))
+        return found
+
+    def find(self, pattern: str) -> list[Call]:
+        """The calls that a name, a path or a glob means: `first_dense`, `encoder#1/*`, `**/first_dense`. None: an empty list."""
+        return [self.calls[index] for index in paths.find(self.paths, pattern)]
+
+    def call(self, path: str) -> Call:
+        """The one call at a path, or at the unique ending of one. PathError (a KeyError) where there is none or several."""
+        return self.calls[paths.resolve(self.paths, path)]
+
+    def _call(self, number: int, call: records.Call) -> Call:
+        layer = None if call.layer is None else self.record.layers[call.layer]
+        return Call(
+            path=call.path,
+            name=call.name,
+            type=call.type,
+            kind=call.kind,
+            index=0 if call.path == paths.ROOT else paths.split(call.path)[1],
+            layer=None if layer is None else layer.path,
+            parent=None if call.parent is None else self.paths[call.parent],
+            inputs=call.inputs,
+            outputs=call.outputs,
+            weights=[] if layer is None else layer.weights,
+            status=call.status,
+            repeats=call.repeats,
+            failed=call.failed,
+            number=number,
+        )
+
+
+def error_kind(graph: records.Graph, kind: str, present: frozenset[str]) -> str:
+    """Which of a record's tables a kind of error means: `error` is the record's own, `error:name` the pass of that name."""
+    if kind in present:
+        return kind
+    if kind.startswith("error:") and kind[6:] and kind[6:] in graph.backward_names:
+        kind = f"error#{graph.backward_names.index(kind[6:])}"
+    passes = sorted(name for name in present if name == "error" or name.startswith(("error#", "error:")))
+    if kind == "error" and (graph.error_pass or len(passes) == 1):
+        kind = graph.error_pass or passes[0]
+    elif kind == (graph.error_pass or "error#0") and "error" in present:
+        kind = "error"
+    return kind
+
+
+def referred_outputs(graph: records.Graph, call: int, port: int, is_input: bool) -> list[tuple[int, int]]:
+    """The outputs that a port refers to, nearest first: what an input or a group's output stands for."""
+    chain: list[tuple[int, int]] = []
+    tensors = graph.calls[call].inputs if is_input else graph.calls[call].outputs
+    source = tensors[port].source
+    while source is not None and source not in chain:
+        chain.append(source)
+        source = graph.calls[source[0]].outputs[source[1]].source
+    return chain

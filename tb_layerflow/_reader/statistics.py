@@ -1,0 +1,170 @@
+"""Statistics of one kind over all steps of a stream, as one array. Pure: from decoded records and their graphs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb_layerflow.log import paths, records
+from tb_layerflow.log.records import COLUMNS, WEIGHT_KINDS
+
+from .graph import Graph, PortPath, error_kind, referred_outputs
+
+_COLUMN_SET = frozenset(COLUMNS)
+_EXTRA = ("part", "stride")
+
+Place = tuple[str, int]
+"""A row of a record: the kind of its table, and its number there."""
+
+
+class Rows(Protocol):
+    """What numbers its rows by call and port: a table, or histograms."""
+
+    @property
+    def calls(self) -> NDArray[np.uint32]: ...
+
+    @property
+    def ports(self) -> NDArray[np.uint32]: ...
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The statistics of one kind of tensor.
+
+    Attributes:
+      kind: As it was asked for.
+      steps: int64 [steps].
+      ports: The (path, port) of each column of the arrays; the newest graph's first, in the order of its calls.
+      columns: The names of the last axis: count, mean, l2, min, max, finite, std, zero, nan, pos_inf, neg_inf.
+      values: float64 [steps, ports, columns]; NaN where the call was absent at the step.
+      part: float64 [steps, ports], how many elements std and the four counts were taken from.
+      stride: float64 [steps, ports], 1 where the part is whole samples, k where it is every k-th position of the first.
+    """
+
+    kind: str
+    steps: NDArray[np.int64]
+    ports: list[PortPath]
+    columns: tuple[str, ...]
+    values: NDArray[np.float64] = field(repr=False)
+    part: NDArray[np.float64] = field(repr=False)
+    stride: NDArray[np.float64] = field(repr=False)
+
+    def series(self, path: str, column: str, port: int = 0) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """One figure of one tensor over the steps.
+
+        Args:
+          path: A call's path (a layer's, for weights), or the unique ending of one.
+          column: One of `columns`.
+          port: Which of the call's tensors.
+
+        Returns:
+          (steps, values), int64 and float64; NaN where the call was absent at the step.
+
+        Raises:
+          PathError: (a KeyError) No such path, or no such port.
+          ValueError: No such column.
+        """
+        if column not in self.columns:
+            raise ValueError(f"column must be one of {', '.join(self.columns)}. Received: {column!r}.")
+        return self.steps, self.values[:, self.index(path, port), self.columns.index(column)]
+
+    def index(self, path: str, port: int = 0) -> int:
+        """The place of a tensor in `ports`. PathError (a KeyError) where there is none."""
+        names = list(self._ports_of)
+        found = names[paths.resolve(names, path)]
+        if port not in self._ports_of[found]:
+            there = ", ".join(map(str, self._ports_of[found]))
+            raise paths.PathError(f"{found!r} has no {self.kind} {port!r} with statistics; it has: {there}.")
+        return self._ports_of[found][port]
+
+    @cached_property
+    def _ports_of(self) -> dict[str, dict[int, int]]:
+        found: dict[str, dict[int, int]] = {}
+        for index, (path, port) in enumerate(self.ports):
+            found.setdefault(path, {})[port] = index
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take."""
+        return self.values.nbytes + self.part.nbytes + self.stride.nbytes
+
+
+def rows_of(graph: Graph, kind: str, tables: Mapping[str, Rows]) -> dict[tuple[int, int], Place]:
+    """Which row of which table stands for each tensor of the kind: {(call, port): place}, in the order of the calls.
+
+    A tensor without a row of its own has that of the output that it refers to. Rows that the graph does not know are left out.
+    """
+    own = error_kind(graph.record, kind, frozenset(tables)) if kind.startswith("error") else kind
+    rows = {name: _row_numbers(tables[name]) for name in {own, "output"} if name in tables}
+    found: dict[tuple[int, int], Place] = {}
+    if kind in WEIGHT_KINDS:
+        for (layer, weight), row in sorted(rows.get(own, {}).items()):
+            if layer < len(graph.record.layers) and weight < len(graph.record.layers[layer].weights):
+                found[layer, weight] = (own, row)
+        return found
+    is_input = kind == "input"
+    referred = rows.get("output" if is_input else own, {})
+    for number, call in enumerate(graph.record.calls):
+        for port in range(len(call.inputs if is_input else call.outputs)):
+            row = rows.get(own, {}).get((number, port))
+            if row is not None:
+                found[number, port] = (own, row)
+                continue
+            for source in referred_outputs(graph.record, number, port, is_input):
+                if source in referred:
+                    found[number, port] = ("output" if is_input else own, referred[source])
+                    break
+    return found
+
+
+def stack(kind: str, steps: Sequence[int], decoded: Sequence[tuple[Graph | None, records.Record | None]]) -> Statistics:
+    """The statistics of a kind: one (graph, record) per step, None where one cannot be read.
+
+    Records of one graph whose tables have the same rows are put together at once.
+    """
+    groups: dict[object, list[int]] = defaultdict(list)
+    for position, (graph, record) in enumerate(decoded):
+        if graph is not None and record is not None:
+            layout = tuple((name, table.calls.tobytes(), table.ports.tobytes()) for name, table in record.tables.items())
+            groups[id(graph), layout].append(position)
+    ports: dict[PortPath, int] = {}
+    plans = []
+    for positions in sorted(groups.values(), key=lambda group: -group[-1]):
+        graph, record = decoded[positions[0]]
+        assert graph is not None
+        assert record is not None
+        plan: dict[str, tuple[list[int], list[int]]] = {}
+        names = graph.layer_paths if kind in WEIGHT_KINDS else graph.paths
+        for (number, port), (table, row) in rows_of(graph, kind, record.tables).items():
+            targets, sources = plan.setdefault(table, ([], []))
+            targets.append(ports.setdefault(PortPath(names[number], port), len(ports)))
+            sources.append(row)
+        plans.append((np.array(positions), plan))
+    filled = np.full((len(COLUMNS) + len(_EXTRA), len(steps), len(ports)), np.nan)
+    for positions, plan in plans:
+        for table, (targets, sources) in plan.items():
+            tables = [decoded[position][1].tables[table] for position in positions]  # type: ignore[union-attr]
+            for number, name in enumerate((*COLUMNS, *_EXTRA)):
+                stacked = np.stack([one.columns[name] if name in _COLUMN_SET else getattr(one, name) for one in tables])
+                filled[number][np.ix_(positions, targets)] = stacked[:, sources]
+    return Statistics(
+        kind=kind,
+        steps=np.array(steps, np.int64),
+        ports=list(ports),
+        columns=COLUMNS,
+        values=np.moveaxis(filled[: len(COLUMNS)], 0, 2),
+        part=filled[len(COLUMNS)],
+        stride=filled[len(COLUMNS) + 1],
+    )
+
+
+def _row_numbers(table: Rows) -> dict[tuple[int, int], int]:
+    keys = zip(table.calls.tolist(), table.ports.tolist(), strict=True)
+    return {key: row for row, key in enumerate(keys)}

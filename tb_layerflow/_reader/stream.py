@@ -1,0 +1,358 @@
+"""One stream of a run: its steps, graphs, statistics, histograms and ledger, read when they are asked for. Knows no files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb_layerflow.log import decode, histogram, paths, records, tags
+from tb_layerflow.log.decode import SparseHistograms
+from tb_layerflow.log.errors import LogError
+from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry
+
+from .cache import BoundedCache
+from .graph import Graph
+from .history import Records, collect
+from .sessions import Head, Seam, Session, Sessions
+from .source import Source
+from .statistics import Statistics, rows_of, stack
+
+KINDS = ("input", "output", "error", *WEIGHT_KINDS)
+
+_STATISTICS_BYTES = 256 << 20
+_HISTOGRAM_BYTES = 64 << 20
+_GRAPH_BYTES = 64 << 20
+_CALL_BYTES = 2000
+
+
+class SampledFrom(NamedTuple):
+    """The histogram is of `part` of `total` elements: whole samples (`stride` 1), or every `stride`-th position of the first."""
+
+    part: int
+    total: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The distribution of one tensor at one step.
+
+    `edges` float64 [n + 1] rise, the middle one is 0; `counts` uint64 [n] are the elements between them; zeros, NaNs and
+    infinities are counted apart.
+    """
+
+    step: int
+    edges: NDArray[np.float64]
+    counts: NDArray[np.uint64]
+    zero: int
+    nan: int
+    pos_inf: int
+    neg_inf: int
+    sampled_from: SampledFrom
+
+
+class Stream:
+    """One sequence of records of a run. Safe to use from many threads; `refresh` reads what was added since."""
+
+    def __init__(self, source: Source, runs: Iterable[str], run: str, name: str) -> None:
+        self.name = name
+        self.run = run
+        self._source = source
+        self._runs = list(runs)
+        self._sessions = Sessions(source, self._runs, name)
+        self._lock = threading.RLock()
+        self._loaded = False
+        self._statistics: BoundedCache[Statistics] = BoundedCache(_STATISTICS_BYTES)
+        self._histograms: BoundedCache[dict[str, SparseHistograms]] = BoundedCache(_HISTOGRAM_BYTES)
+        self._graphs: BoundedCache[Graph] = BoundedCache(_GRAPH_BYTES)
+        self._history: BoundedCache[Records] = BoundedCache(1)
+        self._broken: dict[tuple[int, int], str] = {}
+
+    def __repr__(self) -> str:
+        return f"<Stream {self.name!r} of run {self.run!r}>"
+
+    def refresh(self) -> None:
+        """Read what was added since. (`LogDir.refresh` asks the source once for all its streams.)"""
+        self._source.refresh()
+        self.reload()
+
+    def reload(self) -> None:
+        """Take over what the source has by now."""
+        with self._lock:
+            self._loaded = False
+
+    # -------------------------------------------------------------------------------------------------------- records
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """The steps that have a record, int64, rising."""
+        return np.array([head.record.step for head in self._heads], np.int64)
+
+    @property
+    def records(self) -> Records:
+        """What the records say about their steps, as columns beside `steps`."""
+        heads = self._heads
+        key = ("records", self._sessions.version)
+        kept = self._history.get(key)
+        return kept or self._history.put(key, collect(heads, self._trace_number, self._graph_of), 1)
+
+    @property
+    def sessions(self) -> list[Session]:
+        """The sessions that wrote this stream, by their start."""
+        with self._lock:
+            self._load()
+            return list(self._sessions.all)
+
+    @property
+    def seams(self) -> list[Seam]:
+        """Where another session goes on: .step, .session, .hidden (how many older records are not shown)."""
+        with self._lock:
+            self._load()
+            return list(self._sessions.seams)
+
+    @property
+    def written(self) -> int:
+        """How many records were written, by their running index; more than `steps` where some were lost or sampled away."""
+        return len(self._heads) + sum(max(session.missing, 0) for session in self.sessions)
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences about what cannot be read; empty where all is well."""
+        with self._lock:
+            self._load()
+            found = [problem for run in self._runs for problem in self._source.problems(run)]
+            return list(dict.fromkeys(found + self._sessions.problems + list(self._broken.values())))
+
+    def ledger(self) -> list[LedgerEntry]:
+        """What was recorded, skipped, truncated or sampled, and why: of every graph in force, then of the records by step."""
+        entries: dict[LedgerEntry, None] = {}
+        for key in dict.fromkeys((head.session, head.trace) for head in self._heads):
+            graph = self._graph_of(*key)
+            entries.update(dict.fromkeys(graph.record.ledger if graph else ()))
+        if not self._heads and (newest := self._newest_graph()) is not None:
+            entries.update(dict.fromkeys(newest.record.ledger))
+        for head in self._heads:
+            entries.update(dict.fromkeys(head.record.ledger))
+        return list(entries)
+
+    # ---------------------------------------------------------------------------------------------------------- graph
+
+    @property
+    def graph(self) -> Graph:
+        """The newest graph. LogError where there is none, or it cannot be read."""
+        graph = self._newest_graph()
+        if graph is None:
+            raise LogError(self._no_graph())
+        return graph
+
+    def graph_at(self, step: int) -> Graph:
+        """The graph in force at a step: that of the newest record up to it (of the first record, before that)."""
+        heads = self._heads
+        if not heads:
+            return self.graph
+        place = int(np.searchsorted(self.steps, step, side="right")) - 1
+        head = heads[max(place, 0)]
+        graph = self._graph_of(head.session, head.trace)
+        if graph is None:
+            raise LogError(self._no_graph())
+        return graph
+
+    # ----------------------------------------------------------------------------------------- statistics, histograms
+
+    def statistics(self, kind: str = "output") -> Statistics:
+        """The statistics of one kind of tensor at all steps.
+
+        Args:
+          kind: `input`, `output`, `error` (the record's own), `error#1` or `error:name` (a backward pass's), `weight`,
+            `weight_gradient` or `update`. An input that is another call's output has the statistics of that.
+        """
+        _check_kind(kind)
+        with self._lock:
+            heads = self._heads
+            key = (kind, self._sessions.version)
+            kept = self._statistics.get(key)
+            if kept is None:
+                found = self._sessions.tables(heads, _is_wanted(kind))
+                decoded = [
+                    (self._graph_of(head.session, head.trace), found.get((head.session, head.record.step))) for head in heads
+                ]
+                kept = stack(kind, [head.record.step for head in heads], decoded)
+                self._statistics.put(key, kept, kept.nbytes)
+            return kept
+
+    def histogram(self, path: str, kind: str = "output", port: int = 0, step: int | None = None) -> Histogram:
+        """The histogram of one tensor.
+
+        Args:
+          path: A call's path (a layer's, for weights), or the unique ending of one.
+          kind: As for `statistics`.
+          port: Which of the call's tensors.
+          step: One of `steps`; None: the newest that has the histogram.
+
+        Raises:
+          PathError: (a KeyError) No such path.
+          KeyError: No such step, or no histogram of that tensor.
+        """
+        _check_kind(kind)
+        for head in self._heads_at(step):
+            graph = self._graph_of(head.session, head.trace)
+            if graph is None:
+                continue
+            names = graph.layer_paths if kind in WEIGHT_KINDS else graph.paths
+            try:
+                number = paths.resolve(names, path)
+            except paths.PathError:
+                if step is None and head is not self._heads[0]:
+                    continue
+                raise
+            found = self._histogram(head, graph, kind, number, port)
+            if found is not None:
+                return found
+        where = "at any step" if step is None else f"at step {step}"
+        raise paths.PathError(f"There is no histogram of {kind} {port} of {path!r} {where}.")
+
+    def _histogram(self, head: Head, graph: Graph, kind: str, number: int, port: int) -> Histogram | None:
+        sparse = self._sparse(head)
+        place = rows_of(graph, kind, sparse).get((number, port))
+        if place is None:
+            return None
+        table = sparse[place[0]]
+        counts = table.row(place[1])
+        stride = self._stride(head, place[0], int(table.calls[place[1]]), int(table.ports[place[1]]))
+        return Histogram(
+            step=head.record.step,
+            edges=histogram.edges(),
+            counts=counts[: 2 * histogram.SIDE],
+            zero=int(counts[histogram.ZERO]),
+            nan=int(counts[histogram.NAN]),
+            pos_inf=int(counts[histogram.POS_INF]),
+            neg_inf=int(counts[histogram.NEG_INF]),
+            sampled_from=SampledFrom(int(table.part[place[1]]), int(table.total[place[1]]), stride),
+        )
+
+    def _sparse(self, head: Head) -> dict[str, SparseHistograms]:
+        key = (head.session, head.record.step)
+        kept = self._histograms.get(key)
+        if kept is not None:
+            return kept
+        run, tag = head.run, str(tags.Tag(self.name, head.session, "histograms"))
+        if not self._source.blob_count(run, tag, head.record.step):
+            return {}
+        stamp, step, found = decode.sparse_histograms(self._source.blob(run, tag, head.record.step, 0))
+        if (stamp.session, step) != key:
+            raise LogError(f"The histograms under {tag} at step {head.record.step} are of another step: the log is damaged.")
+        return self._histograms.put(key, found, sum(table.nbytes for table in found.values()))
+
+    def _stride(self, head: Head, kind: str, call: int, port: int) -> int:
+        record = self._sessions.tables([head], lambda table: table == kind).get((head.session, head.record.step))
+        table = record.tables.get(kind) if record else None
+        if table is None:
+            return 1
+        rows = np.flatnonzero((table.calls == call) & (table.ports == port))
+        return int(table.stride[rows[0]]) if len(rows) else 1
+
+    # --------------------------------------------------------------------------------------------------------- loading
+
+    @property
+    def _heads(self) -> list[Head]:
+        with self._lock:
+            self._load()
+            return self._sessions.visible
+
+    def _load(self) -> None:
+        if not self._loaded:
+            self._sessions.load()
+            self._loaded = True
+
+    def _heads_at(self, step: int | None) -> Iterator[Head]:
+        heads = self._heads
+        if step is None:
+            yield from reversed(heads)
+            return
+        found = [head for head in heads if head.record.step == step]
+        if not found:
+            raise paths.PathError(f"Stream {self.name!r} has no record at step {step}. {_near_steps(self.steps, step)}")
+        yield from found
+
+    def _newest_graph(self) -> Graph | None:
+        """Of the newest record; before the first record, of the newest session that has one."""
+        heads = self._heads
+        if heads and (graph := self._graph_of(heads[-1].session, heads[-1].trace)) is not None:
+            return graph
+        for session in reversed(self.sessions):
+            for trace in reversed(self._traces(session)):
+                if (graph := self._graph_of(session.number, trace)) is not None:
+                    return graph
+        return None
+
+    def _graph_of(self, session: int, trace: int) -> Graph | None:
+        """The graph of one trace of one session, None (and a problem) where it cannot be read."""
+        with self._lock:
+            kept = self._graphs.get((session, trace))
+            if kept is not None:
+                return kept
+            try:
+                record = self._read_graph(session, trace)
+            except LogError as error:
+                self._broken[session, trace] = f"{error} (Stream {self.name}.)"
+                return None
+            self._broken.pop((session, trace), None)
+            graph = Graph(record, session, self._trace_number(session, trace))
+            return self._graphs.put((session, trace), graph, _CALL_BYTES * (len(record.calls) + len(record.layers) + 1))
+
+    def _read_graph(self, session: int, trace: int) -> records.Graph:
+        stored = next((one.stored for one in self._sessions.all if one.number == session), {})
+        if ("graph", None) not in stored:
+            raise LogError(f"The graph of session {tags.session_text(session)} is not there.")
+        run, tag = stored["graph", None]
+        count = self._source.blob_count(run, tag, trace)
+        if not count:
+            raise LogError(f"The graph of trace {trace} of session {tags.session_text(session)} is not there.")
+        first = self._source.blob(run, tag, trace, 0)
+        structure = decode.structure_blobs(first)
+        if structure > count:
+            raise LogError(f"The graph of session {tags.session_text(session)} has {count} blobs instead of {structure}.")
+        return decode.graph([first, *(self._source.blob(run, tag, trace, index) for index in range(1, structure))])[1]
+
+    def _traces(self, session: Session) -> list[int]:
+        place = session.stored.get(("graph", None))
+        return self._source.blob_steps(*place) if place else []
+
+    def _trace_number(self, session: int, trace: int) -> int:
+        """The number of a trace over all sessions: how many there are before it."""
+        before = 0
+        for one in self.sessions:
+            traces = self._traces(one)
+            if one.number == session:
+                return before + sum(other < trace for other in traces)
+            before += len(traces)
+        return before
+
+    def _no_graph(self) -> str:
+        reason = next(iter(self.problems), "nothing has been recorded yet.")
+        return f"Stream {self.name!r} of run {self.run!r} has no graph that can be read: {reason}"
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS and not kind.startswith(("error#", "error:")):
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, or error#0, error#1, …, or error:<name>. Received: {kind!r}.")
+
+
+def _is_wanted(kind: str) -> Callable[[str], bool]:
+    """Which of a record's tables a kind needs; which of those of errors is meant, depends on the record."""
+    if kind.startswith("error"):
+        return lambda table: table.startswith("error")
+    kinds = ("input", "output") if kind == "input" else (kind,)
+    return lambda table: table in kinds
+
+
+def _near_steps(steps: NDArray[np.int64], step: int) -> str:
+    if not len(steps):
+        return "It has no records yet."
+    near = sorted(steps.tolist(), key=lambda one: abs(one - step))[:3]
+    return f"The nearest: {', '.join(map(str, sorted(near)))}."
