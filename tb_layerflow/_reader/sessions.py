@@ -134,16 +134,22 @@ class Sessions:
         except LogError as error:
             return [], 0, str(error)
         for one in stored:
-            try:
-                head, began = self._head(one, run, tag)
-                heads.append(head)
-                start = start or began
-            except LogError as error:
-                problem = problem or f"{error} (Stream {self._stream}, step {one.step}.)"
+            found = self._head_or_problem(one, run, tag)
+            if isinstance(found, str):
+                problem = problem or found
+            else:
+                heads.append(found[0])
+                start = start or found[1]
         return heads, start, problem
 
+    def _head_or_problem(self, stored: Stored, run: str, tag: str) -> tuple[Head, int] | str:
+        try:
+            return self._head(stored, run, tag)
+        except LogError as error:
+            return f"{error} (Stream {self._stream}, step {stored.step}.)"
+
     def _head(self, stored: Stored, run: str, tag: str) -> tuple[Head, int]:
-        stamp, record = decode.statistics(stored.payload, lambda _: False)
+        stamp, record = decode.statistics(stored.payload, decode.nothing)
         parsed = tags.parse(tag)
         if parsed is None or (stamp.stream, stamp.session) != (parsed.stream, parsed.session) or record.step != stored.step:
             raise LogError(f"A record under {tag} is stamped for another stream, session or step: it is damaged.")

@@ -103,19 +103,19 @@ def rows_of(graph: Graph, kind: str, tables: Mapping[str, Rows]) -> dict[tuple[i
     """
     own = error_kind(graph.record, kind, frozenset(tables)) if kind.startswith("error") else kind
     rows = {name: _row_numbers(tables[name]) for name in {own, "output"} if name in tables}
+    own_rows = rows.get(own, {})
     found: dict[tuple[int, int], Place] = {}
     if kind in WEIGHT_KINDS:
-        for (layer, weight), row in sorted(rows.get(own, {}).items()):
+        for (layer, weight), row in sorted(own_rows.items()):
             if layer < len(graph.record.layers) and weight < len(graph.record.layers[layer].weights):
                 found[layer, weight] = (own, row)
         return found
     is_input = kind == "input"
-    referred = rows.get("output" if is_input else own, {})
+    referred = rows.get("output", {}) if is_input else own_rows
     for number, call in enumerate(graph.record.calls):
         for port in range(len(call.inputs if is_input else call.outputs)):
-            row = rows.get(own, {}).get((number, port))
-            if row is not None:
-                found[number, port] = (own, row)
+            if (number, port) in own_rows:
+                found[number, port] = (own, own_rows[number, port])
                 continue
             for source in referred_outputs(graph.record, number, port, is_input):
                 if source in referred:
@@ -136,8 +136,8 @@ def stack(kind: str, steps: Sequence[int], decoded: Sequence[tuple[Graph | None,
             groups[id(graph), layout].append(position)
     ports: dict[PortPath, int] = {}
     plans = []
-    for positions in sorted(groups.values(), key=lambda group: -group[-1]):
-        graph, record = decoded[positions[0]]
+    for group in sorted(groups.values(), key=lambda group: -group[-1]):
+        graph, record = decoded[group[0]]
         assert graph is not None
         assert record is not None
         plan: dict[str, tuple[list[int], list[int]]] = {}
@@ -146,14 +146,15 @@ def stack(kind: str, steps: Sequence[int], decoded: Sequence[tuple[Graph | None,
             targets, sources = plan.setdefault(table, ([], []))
             targets.append(ports.setdefault(PortPath(names[number], port), len(ports)))
             sources.append(row)
-        plans.append((np.array(positions), plan))
+        plans.append((np.array(group), plan))
     filled = np.full((len(COLUMNS) + len(_EXTRA), len(steps), len(ports)), np.nan)
     for positions, plan in plans:
         for table, (targets, sources) in plan.items():
             tables = [decoded[position][1].tables[table] for position in positions]  # type: ignore[union-attr]
+            in_order = sources == list(range(len(tables[0].calls)))
             for number, name in enumerate((*COLUMNS, *_EXTRA)):
                 stacked = np.stack([one.columns[name] if name in _COLUMN_SET else getattr(one, name) for one in tables])
-                filled[number][np.ix_(positions, targets)] = stacked[:, sources]
+                filled[number][np.ix_(positions, targets)] = stacked if in_order else stacked[:, sources]
     return Statistics(
         kind=kind,
         steps=np.array(steps, np.int64),

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tb_layerflow.log import decode, histogram, paths, records, tags
+from tb_layerflow.log import decode, histogram, paths, tags
 from tb_layerflow.log.decode import SparseHistograms
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry
+from tb_layerflow.log.records import Graph as GraphRecord
 
 from .cache import BoundedCache
 from .graph import Graph
@@ -305,7 +306,7 @@ class Stream:
             graph = Graph(record, session, self._trace_number(session, trace))
             return self._graphs.put((session, trace), graph, _CALL_BYTES * (len(record.calls) + len(record.layers) + 1))
 
-    def _read_graph(self, session: int, trace: int) -> records.Graph:
+    def _read_graph(self, session: int, trace: int) -> GraphRecord:
         stored = next((one.stored for one in self._sessions.all if one.number == session), {})
         if ("graph", None) not in stored:
             raise LogError(f"The graph of session {tags.session_text(session)} is not there.")

@@ -12,14 +12,14 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
+from . import decode_table, wire
 from . import layerflow_pb2 as pb
 from . import stamp as stamps
 from .decode_graph import ledger_entry, to_graph
 from .errors import LogError
 from .histogram import BINS
-from .records import COUNT_COLUMNS, FLOAT_COLUMNS, Graph, HistogramTable, LayerLoss, Manifest, Record, Table, Value
+from .records import Graph, HistogramTable, LayerLoss, Manifest, Record, Table, Value
 from .stamp import Stamp
-from .wire import count_fields
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_GRAPH_BYTES = 1 << 30
@@ -27,6 +27,7 @@ MAX_INFLATED_BYTES = 64 << 20
 MAX_TABLES = 256
 MAX_DENSE_ROWS = 100_000
 
+_TABLES = pb.Statistics.DESCRIPTOR.fields_by_name["tables"].number
 _Message = TypeVar("_Message")
 
 
@@ -83,13 +84,14 @@ def graph(blobs: Iterable[bytes]) -> tuple[Stamp, Graph]:
 
 
 def statistics(raw: bytes, wanted: Callable[[str], bool] | None = None) -> tuple[Stamp, Record]:
-    """The record without its histograms; with only the tables whose kind is wanted."""
-    message = _parse(pb.Statistics, raw, "statistics", MAX_RECORD_BYTES)
+    """The record without its histograms; with only the tables whose kind is wanted (`nothing`: none, and quickly)."""
+    rest, tables = _split_tables(raw)
+    message = _parse(pb.Statistics, rest, "statistics", MAX_RECORD_BYTES)
     stamp = stamps.from_proto(message.stamp)
     record = Record(
         step=message.step,
         trace=stamp.trace,
-        tables=_by_kind((table.kind, _table(table)) for table in message.tables if wanted is None or wanted(table.kind)),
+        tables=_tables(tables, wanted),
         iterations=message.iterations,
         epoch=message.epoch,
         phase=message.phase,
@@ -111,7 +113,7 @@ def sparse_histograms(raw: bytes) -> tuple[Stamp, int, dict[str, SparseHistogram
     message = _parse(pb.Histograms, raw, "histograms", MAX_RECORD_BYTES)
     stamp = stamps.from_proto(message.stamp)
     inflated = _inflate(message.deflated)
-    if count_fields(inflated, MAX_TABLES + 1) > MAX_TABLES:
+    if wire.count_fields(inflated, MAX_TABLES + 1) > MAX_TABLES:
         raise LogError(f"A histogram record has more than {MAX_TABLES} tables: it is damaged.")
     tables = _parse(pb.HistogramTables, inflated, "histograms", MAX_INFLATED_BYTES).tables
     return stamp, message.step, _by_kind((table.kind, _sparse(table)) for table in tables)
@@ -132,6 +134,37 @@ def manifest(raw: bytes) -> tuple[Stamp, Manifest]:
         raise LogError("A values record holds a negative size: it is damaged.")
     cut = [ledger_entry(entry) for entry in message.cut]
     return stamp, Manifest(message.step, stamp.trace, message.file, values, cut, message.samples, message.bytes)
+
+
+def nothing(kind: str) -> bool:
+    """For `statistics`: no tables are wanted."""
+    return False
+
+
+def _split_tables(raw: bytes) -> tuple[bytes, list[bytes]]:
+    """A Statistics message without its tables, and their bytes, none parsed yet."""
+    if len(raw) > MAX_RECORD_BYTES:
+        raise LogError(f"A statistics record has {len(raw):,} bytes; at most {MAX_RECORD_BYTES:,} are read.")
+    tables, rest, kept = [], [], 0
+    try:
+        for begin, number, kind, content, end in wire.spans(raw):
+            if number == _TABLES and kind == 2:
+                rest.append(raw[kept:begin])
+                tables.append(raw[content:end])
+                kept = end
+            if len(tables) > MAX_TABLES:
+                raise LogError(f"A statistics record has more than {MAX_TABLES} tables: it is damaged.")
+    except wire.NotEnough as error:
+        raise LogError(f"A statistics record is damaged: its {len(raw):,} bytes are no Statistics message.") from error
+    return b"".join([*rest, raw[kept:]]), tables
+
+
+def _tables(raw: list[bytes], wanted: Callable[[str], bool] | None) -> dict[str, Table]:
+    if wanted is nothing:
+        return {}
+    kinds = [decode_table.kind_of(table) for table in raw]
+    chosen = [(kind, table) for kind, table in zip(kinds, raw, strict=True) if wanted is None or wanted(kind)]
+    return _by_kind((kind, decode_table.table(table)) for kind, table in chosen)
 
 
 def _parse(message: type[_Message], raw: bytes, what: str, bound: int) -> Any:
@@ -160,25 +193,6 @@ def _array(numbers: Sequence[int], dtype: type[Any], rows: int | None, name: str
     if rows is not None and len(numbers) != rows:
         raise LogError(f"A table has {rows:,} rows, but {len(numbers):,} numbers in {name}: it is damaged.")
     return np.fromiter(numbers, dtype, len(numbers))
-
-
-def _table(table: pb.Table) -> Table:
-    rows = len(table.call)
-    columns: dict[str, NDArray[Any]] = {}
-    for name in COUNT_COLUMNS:
-        columns[name] = _array(getattr(table, name), np.uint64, rows, name)
-    for name in (*FLOAT_COLUMNS, "finite"):
-        raw, dtype = getattr(table, name), np.dtype("u1" if name == "finite" else "<f4")
-        if len(raw) != rows * dtype.itemsize:
-            raise LogError(f"A table has {rows:,} rows, but {len(raw):,} bytes in {name}: it is damaged.")
-        columns[name] = np.frombuffer(raw, dtype).astype(bool if name == "finite" else np.float32)
-    return Table(
-        calls=_array(table.call, np.uint32, None, "call"),
-        ports=_array(table.port, np.uint32, rows, "port"),
-        columns=columns,
-        part=_array(table.part, np.uint64, rows, "part"),
-        stride=_array(table.stride, np.uint64, rows, "stride"),
-    )
 
 
 def _sparse(table: pb.HistogramTable) -> SparseHistograms:

@@ -13,6 +13,8 @@ class NotEnough(Exception):
 
 def varint(raw: bytes, position: int) -> tuple[int, int]:
     """The number at a position, and the position behind it. NotEnough where it does not end."""
+    if position < len(raw) and raw[position] < 0x80:  # nearly always, and fields are looked at by the hundred thousand
+        return raw[position], position + 1
     number, shift = 0, 0
     for index in range(position, min(position + 10, len(raw))):
         number |= (raw[index] & 0x7F) << shift
@@ -40,6 +42,16 @@ def fields(raw: bytes, position: int, end: int) -> Iterator[tuple[int, int, int,
         else:
             raise NotEnough
         yield number, kind, begin, position
+
+
+def spans(raw: bytes) -> Iterator[tuple[int, int, int, int, int]]:
+    """Every field of a whole message as (begin of its head, number, wire type, begin, end). NotEnough where one is cut."""
+    position = 0
+    for number, kind, begin, end in fields(raw, 0, len(raw)):
+        if end > len(raw):
+            raise NotEnough
+        yield position, number, kind, begin, end
+        position = end
 
 
 def count_fields(raw: bytes, most: int) -> int:
