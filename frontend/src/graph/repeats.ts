@@ -43,7 +43,7 @@ function equalBlocks(words: string[], sources: number[][], first: number, other:
     const a = sources[first + k]!;
     const b = sources[other + k]!;
     if (a.length !== b.length) return false;
-    for (let s = 0; s < a.length; s++) if (Math.min(a[s]!, k + 1) !== Math.min(b[s]!, k + 1) && a[s] !== b[s]) return false;
+    for (let s = 0; s < a.length; s++) if (Math.min(a[s]!, k + 1) !== Math.min(b[s]!, k + 1)) return false;
   }
   return true;
 }

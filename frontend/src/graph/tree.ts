@@ -58,10 +58,8 @@ export function makeTree(graph: GraphInfo): Tree {
     byPath.set(call.path, index);
   });
   const leaves = countLeaves(calls, parents, children);
-  const occurrence = calls.map((call, index): Occurrence => {
-    const all = call.layer === null ? undefined : callsOfLayer[call.layer];
-    return all === undefined ? { k: 1, n: 1 } : { k: all.indexOf(index) + 1, n: all.length };
-  });
+  const occurrence = calls.map((): Occurrence => ({ k: 1, n: 1 }));
+  for (const all of callsOfLayer) all.forEach((call, k) => { occurrence[call] = { k: k + 1, n: all.length }; });
   const edges = resolveEdges(calls, parents, children);
   return {
     graph, calls, roots, children, depth, leaves, occurrence, callsOfLayer, byPath, edges,
@@ -159,10 +157,10 @@ function resolveEdges(calls: CallInfo[], parents: number[], children: number[][]
       if (made === null || made[0] === call) return;
       const key = (made[0] * 64 + Math.min(made[1], 63)) * calls.length;
       if (group && covered.has(key + call)) return;
-      if (holds(parents, call, made[0]) || (holds(parents, made[0], call) && children[made[0]]!.length > 0)) return;
+      if (holds(parents, call, made[0]) || holds(parents, made[0], call)) return;
       const elements = elementsOf(port) ?? elementsOf(calls[made[0]]!.outputs[made[1]]);
       edges.push({ from: made[0], fromPort: made[1], to: call, toPort, elements });
-      for (let at = parents[call]!; at >= 0; at = parents[at]!) covered.add(key + at);
+      for (let at = parents[call]!; at >= 0 && !holds(parents, at, made[0]); at = parents[at]!) covered.add(key + at);
     });
   };
   for (let call = 0; call < calls.length; call++) if (children[call]!.length === 0) add(call, false);
@@ -170,7 +168,7 @@ function resolveEdges(calls: CallInfo[], parents: number[], children: number[][]
   return edges;
 }
 
-/** Whether `outer` is `inner` or a group around it. */
+/** Whether `outer` is `inner` or a group around it. A group has a smaller index than what it holds, so that most answers take no walk. */
 function holds(parents: number[], outer: number, inner: number): boolean {
   let at = inner;
   while (at > outer) at = parents[at]!;
