@@ -1,4 +1,4 @@
-"""What every test shares: a quiet TensorFlow on the CPU, Hypothesis with the same examples each time, TensorBoard's two loaders."""
+"""What every test shares: a quiet TensorFlow on the CPU, the same Hypothesis examples each time, TensorBoard's two loaders."""
 
 from __future__ import annotations
 

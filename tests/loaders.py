@@ -18,7 +18,7 @@ from tensorboard.plugins.core import core_plugin
 from tensorboard.util import grpc_util
 
 from tb_layerflow.plugin.loader import LayerFlowLoader
-from tb_layerflow.plugin.provider import Provider, ProviderSource
+from tb_layerflow.plugin.provider import ProviderSource
 
 CONTEXT = context.RequestContext(auth=auth.AuthContext({}, {}))
 
@@ -37,8 +37,8 @@ class Loader:
     data_provider: Any
 
     def source(self) -> ProviderSource:
-        """What a request made now would see."""
-        return ProviderSource(Provider(self.data_provider), CONTEXT, "")
+        """What the loader shows now, and after each `source.refresh()`."""
+        return ProviderSource(self.data_provider, CONTEXT, "")
 
     def refresh(self) -> None:
         """Returns when what is on the disk now is loaded."""
@@ -67,24 +67,30 @@ class RustBoard(Loader):
         samples = ",".join(f"{name}={kept or 'all'}" for name, kept in flags_for(logdir, **flags).samples_per_plugin.items())
         self._folder = tempfile.TemporaryDirectory(prefix="layerflow-test-")
         port_file = Path(self._folder.name) / "port"
-        command = [server_ingester.get_server_binary().path, f"--logdir={logdir}", "--reload=1", f"--samples-per-plugin={samples}"]
-        command += ["--port=0", f"--port-file={port_file}", "--die-after-stdin"]
+        command = [server_ingester.get_server_binary().path, f"--logdir={logdir}", f"--samples-per-plugin={samples}"]
+        command += ["--reload=1", "--port=0", f"--port-file={port_file}", "--die-after-stdin"]
         self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
         wait_until(lambda: port_file.exists() and port_file.read_text().endswith("\n"))
         ingester = server_ingester.ExistingServerDataIngester(
             f"localhost:{int(port_file.read_text())}", channel_creds_type=grpc_util.ChannelCredsType.LOCAL
         )
         self.data_provider = ingester.data_provider
-        self.refresh()
+        deadline = time.monotonic() + 1.5
+        while not self._listed() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self._settle()
 
     def refresh(self) -> None:
-        """The server reloads each second and does not say when: wait until a whole round after the first showed nothing new."""
+        """The server looks each second, and does not say when it has."""
         time.sleep(1.2)
+        self._settle()
+
+    def _settle(self) -> None:
         before = None
         deadline = time.monotonic() + 30
         while before != (now := self._listed()) and time.monotonic() < deadline:
             before = now
-            time.sleep(0.3)
+            time.sleep(0.2)
 
     def close(self) -> None:
         assert self._server.stdin is not None

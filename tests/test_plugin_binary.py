@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import struct
 from typing import Any
 
 import numpy as np
@@ -13,17 +11,7 @@ from hypothesis import strategies as st
 
 from tb_layerflow.plugin.binary import encode
 from tb_layerflow.plugin.plain import json_text
-
-
-def parts(answer: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    (length,) = struct.unpack_from("<I", answer)
-    header = json.loads(answer[4 : 4 + length])
-    arrays = {}
-    for place in header["arrays"]:
-        dtype = np.dtype(place["dtype"]).newbyteorder("<")
-        flat = np.frombuffer(answer, dtype, int(np.prod(place["shape"], dtype=np.int64)), place["offset"])
-        arrays[place["name"]] = flat.reshape(place["shape"])
-    return header, arrays
+from tests.answers import parts
 
 
 def test_arrays_come_back_with_their_dtype_and_shape() -> None:

@@ -32,7 +32,8 @@ def test_a_file_comes_with_its_type(folder: Path) -> None:
     "name",
     [
         "", ".", "..", "/", "missing.js", "fonts", "notes.py", "../key.txt", "fonts/../../key.txt", "/etc/passwd", "//key.txt",
-        "..\\key.txt", "%2e%2e/key.txt", "../static_secret/key.txt", "link.txt", "index.js\0.txt", "index.js/", "a" * 5000 + ".js",
+        "..\\key.txt",
+        "%2e%2e/key.txt", "../static_secret/key.txt", "link.txt", "index.js\0.txt", "index.js/", "a" * 5000 + ".js",
     ],
 )  # fmt: skip
 def test_nothing_else_is_served(folder: Path, name: str) -> None:

@@ -17,8 +17,8 @@ ALIGNMENT = 8
 def encode(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """`uint32 header length | JSON header | zeros to a multiple of 8 | little-endian arrays`, each at a multiple of 8.
 
-    The header gets `"arrays": [{"name", "dtype", "shape", "offset"}, …]` added, offsets in bytes from the start of the answer. Since
-    an offset's digits change the header's length, the room for the header is found by growing it until it holds.
+    The header gets `"arrays": [{"name", "dtype", "shape", "offset"}, …]` added, offsets in bytes from the answer's start. The
+    digits of an offset change the header's length, so the room for the header grows until it holds.
     """
     packed = {name: _little_endian(array) for name, array in arrays.items()}
     room = 0

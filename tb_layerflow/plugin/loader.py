@@ -1,4 +1,4 @@
-"""The entry module that TensorBoard imports at start-up: standard library and TensorBoard's base plugin only, all else inside load().
+"""The entry module that TensorBoard imports at start-up: standard library and TensorBoard's base plugin, all else inside load().
 
 An exception while this module is imported would stop TensorBoard itself.
 """

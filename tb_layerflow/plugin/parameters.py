@@ -13,7 +13,7 @@ MAX_LENGTH = 4096
 
 
 class BadRequest(ValueError):
-    """A parameter is missing or not of its form; the text says which, what was received and what is expected. Answered with 400."""
+    """A parameter is missing or not of its form; the text says which, and what was received. Answered with 400."""
 
 
 def text(name: str, given: str) -> str:

@@ -13,7 +13,7 @@ EXACT_IN_A_BROWSER = 2**53
 
 
 def json_text(content: Any) -> str:
-    """The content as JSON text: NaN and infinities become null, whole numbers beyond ±2^53 strings, numpy's scalars and arrays plain."""
+    """The content as JSON text: NaN and infinities are null, whole numbers beyond ±2^53 strings, numpy's own types plain."""
     return json.dumps(plain(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -13,8 +13,10 @@ from werkzeug.wrappers import Request
 
 from tb_layerflow.plugin import serving, static_files
 from tb_layerflow.plugin.loader import PLUGIN_NAMES
-from tb_layerflow.plugin.provider import Provider
+from tb_layerflow.plugin.logs import Logs
+from tb_layerflow.plugin.provider import ProviderSource
 from tb_layerflow.plugin.routes import ROUTES
+from tb_layerflow.reader import LogDir
 
 STATIC = Path(__file__).parent.parent / "static"
 
@@ -25,7 +27,8 @@ class LayerFlowPlugin(base_plugin.TBPlugin):
     plugin_name = "layerflow"
 
     def __init__(self, context: base_plugin.TBContext) -> None:
-        self._provider = Provider(context.data_provider)
+        self._data_provider = context.data_provider
+        self._logs = Logs()
 
     def get_plugin_apps(self) -> Mapping[str, serving.Application]:
         """Every route below `data/plugin/layerflow`."""
@@ -44,8 +47,10 @@ class LayerFlowPlugin(base_plugin.TBPlugin):
         """The module that TensorBoard's frame loads, and the tab's name."""
         return base_plugin.FrontendMetadata(es_module_path="/static/index.js", tab_name="LayerFlow")
 
-    def _log(self, request: Request) -> Any:
-        return self._provider.log(plugin_util.context(request.environ), plugin_util.experiment_id(request.environ))
+    def _log(self, request: Request) -> LogDir:
+        experiment = plugin_util.experiment_id(request.environ)
+        context = plugin_util.context(request.environ)
+        return self._logs.get(experiment, lambda: ProviderSource(self._data_provider, context, experiment))
 
 
 def _static(request: Request) -> Any:

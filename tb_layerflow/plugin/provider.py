@@ -1,165 +1,176 @@
 """The only file that touches TensorBoard's data provider: its time series as the reader's source of records.
 
-Both loaders are met with the same few calls: a listing, whole time series of tensors, and single blobs. What TensorBoard dropped,
-or does not know yet, is absent here, never an exception.
+Both loaders are met with the same few calls: a listing, whole time series of tensors, and single blobs. There is no way to ask for
+one step of a tensor, and the data server takes 44 ms for a small reply however many wait for theirs: what a stream needs is
+read side by side, and read again only where it grew.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from tensorboard import errors
 from tensorboard.data import provider as tensorboard_provider
 
+from tb_layerflow._reader.cache import BoundedCache
+from tb_layerflow._reader.source import Stored
+from tb_layerflow.log import tags
 from tb_layerflow.log.errors import LogError
-from tb_layerflow.log.tags import BLOB_PLUGIN, TENSOR_PLUGIN
-from tb_layerflow.plugin.cache import BoundedCache
 
 ALL = 10_000_000
-"""How many points of a time series to ask for: all that TensorBoard keeps. There is no other way to ask for a certain step."""
+"""How many points of a time series to ask for: all that TensorBoard keeps."""
 
 THREADS = 8
 TENSOR_BYTES = 256 << 20
-BLOB_BYTES = 128 << 20
+BLOB_BYTES = 64 << 20
+POINT_BYTES = 120
+"""About what a Stored costs beside its payload."""
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-Listing = dict[str, dict[str, Any]]
-
-
-class Provider:
-    """One per TensorBoard: the data provider, and what was read from it lately."""
-
-    def __init__(self, data_provider: Any) -> None:
-        self.data_provider = data_provider
-        self.tensors: BoundedCache[tuple[object, list[tuple[int, float, bytes]]]] = BoundedCache(TENSOR_BYTES)
-        self.sequences: BoundedCache[tuple[object, dict[int, list[str]]]] = BoundedCache(BLOB_BYTES // 4)
-        self.blobs: BoundedCache[bytes] = BoundedCache(BLOB_BYTES)
-        self._pool: ThreadPoolExecutor | None = None
-        self._lock = threading.Lock()
-
-    def together(self, read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """`read` of every item, side by side: the data server takes 44 ms for a small reply, however many wait for theirs."""
-        items = list(items)
-        if len(items) < 2:
-            return [read(item) for item in items]
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="layerflow-read")
-        return list(self._pool.map(read, items))
+Points = TypeVar("Points")
+Listing = dict[str, dict[str, int]]
+_pool = ThreadPoolExecutor(THREADS, thread_name_prefix="layerflow-read")
 
 
 class ProviderSource:
-    """What one request sees of the log: listed once, when first needed, so that an answer does not mix two moments."""
+    """One experiment's records. Safe to use from many threads; sees what was added when `refresh` is called."""
 
-    def __init__(self, provider: Provider, context: Any, experiment: str) -> None:
-        self._provider = provider
+    def __init__(self, data_provider: Any, context: Any, experiment: str) -> None:
+        """`context` is TensorBoard's RequestContext, `experiment` its id, empty for the logdir that TensorBoard was given."""
+        self._provider = data_provider
         self._context = context
         self._experiment = experiment
-        self._listed: Listing | None = None
+        self._tensors: BoundedCache[tuple[int, list[Stored]]] = BoundedCache(TENSOR_BYTES)
+        self._blobs: BoundedCache[bytes] = BoundedCache(BLOB_BYTES)
+        self._keys: dict[tuple[str, str], tuple[int, dict[int, list[str]]]] = {}
+        self._reading = threading.Lock()
+        self._listed: Listing = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """List anew: the runs, their tags, and how far each tag has come."""
+        calls = [(self._provider.list_blob_sequences, tags.BLOB_PLUGIN), (self._provider.list_tensors, tags.TENSOR_PLUGIN)]
+        listed: Listing = {}
+        for found in _pool.map(lambda call: self._list(*call), calls):
+            for run, series in found.items():
+                own = {tag: _version(points) for tag, points in series.items() if tags.parse(tag) is not None}
+                listed.setdefault(run, {}).update(own)
+        self._listed = {run: own for run, own in listed.items() if own}
 
     def runs(self) -> list[str]:
-        """Names of the runs that hold records of ours."""
-        return sorted(self._listing())
+        """The runs that hold records of ours."""
+        return sorted(self._listed)
 
-    def tags(self, run: str) -> dict[str, bytes]:
-        """The run's tags of ours, each with its plugin content; empty for an unknown run."""
-        return {tag: series.plugin_content for tag, series in self._listing().get(run, {}).items()}
+    def tags(self, run: str) -> dict[str, int]:
+        """The run's tags, each with a number that changes when something is added to it; empty for an unknown run."""
+        return dict(self._listed.get(run, {}))
 
-    def tensors(self, run: str, tag: str) -> list[tuple[int, float, bytes]]:
-        """(step, wall time in seconds, bytes) of every kept point of a tensor tag, by rising step; read again only when it grew."""
-        found = self._read(self._provider.tensors, run, tag, self._read_tensors, lambda rows: sum(len(raw) for *_, raw in rows))
-        return found if found is not None else []
+    def tensors(self, run: str, tag: str) -> list[Stored]:
+        """All points of a tensor tag that TensorBoard keeps, by rising step; none for an unknown tag."""
+        known = self._fresh(run, tag)
+        if known is None:
+            with self._reading:
+                known = self._fresh(run, tag)
+                if known is None:
+                    known = self._read_together(run, tag)
+        return known
 
-    def blob_steps(self, run: str, tag: str) -> dict[int, int]:
-        """How many blobs each kept step of a blob tag has, by rising step."""
-        return {step: len(keys) for step, keys in self._sequences(run, tag).items()}
+    def blob_steps(self, run: str, tag: str) -> list[int]:
+        """The steps of a blob sequence that TensorBoard keeps, rising."""
+        return list(self._blob_keys(run, tag))
 
-    def blob(self, run: str, tag: str, step: int, index: int) -> bytes | None:
-        """One blob, or None where TensorBoard has dropped its step, or never had it."""
-        key = (self._experiment, run, tag, step, index)
-        held = self._provider.blobs.get(key)
+    def blob_count(self, run: str, tag: str, step: int) -> int:
+        """How many blobs there are at one step; 0 where there is no such step."""
+        return len(self._blob_keys(run, tag).get(step, ()))
+
+    def blob(self, run: str, tag: str, step: int, index: int) -> bytes:
+        """One blob. LogError where TensorBoard has dropped it, or never had it."""
+        held = self._blobs.get((run, tag, step, index))
         if held is not None:
             return held
-        keys = self._sequences(run, tag).get(step, [])
+        keys = self._blob_keys(run, tag).get(step, [])
         if not 0 <= index < len(keys):
-            return None
-        blob = self._asked(lambda: self._provider.data_provider.read_blob(self._context, blob_key=keys[index]))
-        if blob is not None:
-            self._provider.blobs.put(key, bytes(blob), len(blob))
-        return blob
+            raise LogError(f"{tag} has {len(keys)} blobs at step {step}; blob {index} was asked for.")
+        try:
+            blob = bytes(self._provider.read_blob(self._context, blob_key=keys[index]))
+        except (errors.NotFoundError, KeyError, IndexError) as error:
+            raise LogError(f"TensorBoard no longer keeps {tag} at step {step}.") from error
+        return self._blobs.put((run, tag, step, index), blob, len(blob))
 
-    def _listing(self) -> Listing:
-        if self._listed is None:
-            data_provider = self._provider.data_provider
-            calls = [(data_provider.list_blob_sequences, BLOB_PLUGIN), (data_provider.list_tensors, TENSOR_PLUGIN)]
-            listed: Listing = {}
-            for answer in self._provider.together(lambda call: self._asked(self._list, *call), calls):
-                for run, tags in (answer or {}).items():
-                    listed.setdefault(run, {}).update(tags)
-            self._listed = listed
-        return self._listed
+    def problems(self, run: str) -> list[str]:
+        """None: TensorBoard reads the files, and tells nobody where it stops."""
+        return []
 
-    def _list(self, call: Callable[..., Any], plugin: str) -> Mapping[str, Mapping[str, Any]] | None:
-        return call(self._context, experiment_id=self._experiment, plugin_name=plugin)  # type: ignore[no-any-return]
+    def _list(self, call: Callable[..., Any], plugin: str) -> Mapping[str, Mapping[str, Any]]:
+        try:
+            return call(self._context, experiment_id=self._experiment, plugin_name=plugin) or {}
+        except errors.NotFoundError:
+            return {}
 
-    def _sequences(self, run: str, tag: str) -> dict[int, list[str]]:
-        found = self._read(self._provider.sequences, run, tag, self._read_sequences, lambda steps: 300 * len(steps) + 100)
-        return found if found is not None else {}
+    def _fresh(self, run: str, tag: str) -> list[Stored] | None:
+        """What is held of the tag, if it is all that was listed."""
+        version = self._listed.get(run, {}).get(tag)
+        if version is None:
+            return []
+        held = self._tensors.get((run, tag))
+        return held[1] if held is not None and held[0] == version else None
 
-    def _read(
-        self,
-        cache: BoundedCache[tuple[object, Result]],
-        run: str,
-        tag: str,
-        read: Callable[[str, str], Result],
-        size: Callable[[Result], int],
-    ) -> Result | None:
-        """The time series, from the cache unless its newest point is another than when it was read."""
-        series = self._listing().get(run, {}).get(tag)
-        if series is None:
-            return None
-        key, newest = (self._experiment, run, tag), (series.max_step, series.max_wall_time)
-        held = cache.get(key)
-        if held is not None and held[0] == newest:
-            return held[1]
-        points = self._asked(read, run, tag)
-        if points is not None:
-            cache.put(key, (newest, points), size(points))
-        return points
+    def _read_together(self, run: str, tag: str) -> list[Stored]:
+        """The tag's points, read beside the blocks that follow it, because those are asked for next."""
+        own = tags.parse(tag)
+        ahead = range(own.block + 1, own.block + THREADS) if own is not None and own.block is not None else ()
+        following = [str(replace(own, block=block)) for block in ahead]  # type: ignore[type-var]
+        wanted = [tag] + [other for other in following if self._fresh(run, other) is None]
+        listed = self._listed
+        versions = [listed.get(run, {}).get(each, 0) for each in wanted]
+        found = list(_pool.map(lambda each: self._points(self._provider.read_tensors, tags.TENSOR_PLUGIN, run, each), wanted))
+        for each, version, points in zip(wanted, versions, found, strict=True):
+            stored = _in_order(points)
+            self._tensors.put((run, each), (version, stored), sum(len(one.payload) + POINT_BYTES for one in stored))
+        return _in_order(found[0])
 
-    def _read_tensors(self, run: str, tag: str) -> list[tuple[int, float, bytes]]:
-        points = self._points(self._provider.data_provider.read_tensors, TENSOR_PLUGIN, run, tag)
-        rows = ((point.step, point.wall_time, _only_string(point.numpy)) for point in points)
-        return sorted((step, wall_time, raw) for step, wall_time, raw in rows if raw is not None)
-
-    def _read_sequences(self, run: str, tag: str) -> dict[int, list[str]]:
-        points = self._points(self._provider.data_provider.read_blob_sequences, BLOB_PLUGIN, run, tag)
-        return {point.step: [blob.blob_key for blob in point.values] for point in sorted(points, key=lambda point: point.step)}
+    def _blob_keys(self, run: str, tag: str) -> dict[int, list[str]]:
+        """TensorBoard's keys of the blobs at each step, by rising step; read again when the tag grew."""
+        version = self._listed.get(run, {}).get(tag)
+        if version is None:
+            return {}
+        held = self._keys.get((run, tag))
+        if held is None or held[0] != version:
+            points = self._points(self._provider.read_blob_sequences, tags.BLOB_PLUGIN, run, tag)
+            points.sort(key=lambda point: point.step)
+            held = self._keys[run, tag] = (version, {point.step: [blob.blob_key for blob in point.values] for point in points})
+        return held[1]
 
     def _points(self, call: Callable[..., Any], plugin: str, run: str, tag: str) -> list[Any]:
+        """The points of one time series. LogError where they are more than TensorBoard's data server sends at once."""
         only = tensorboard_provider.RunTagFilter(runs=[run], tags=[tag])
-        answer = call(self._context, experiment_id=self._experiment, plugin_name=plugin, downsample=ALL, run_tag_filter=only)
-        return list((answer or {}).get(run, {}).get(tag, ()))
-
-    def _asked(self, call: Callable[..., Result], *arguments: Any) -> Result | None:
-        """The provider's answer; None where it knows no such run, tag or step. LogError where the answer would be too large."""
         try:
-            return call(*arguments)
-        except (errors.NotFoundError, KeyError, IndexError):
-            return None
+            answer = call(self._context, experiment_id=self._experiment, plugin_name=plugin, downsample=ALL, run_tag_filter=only)
+        except (errors.NotFoundError, KeyError):
+            return []
         except Exception as error:
             if "RESOURCE_EXHAUSTED" in str(error):
-                raise LogError("A block of records is larger than the 256 MiB that TensorBoard's data server sends.") from error
+                raise LogError(f"{tag} holds more than the 256 MB that TensorBoard's data server sends at once.") from error
             raise
+        return list((answer or {}).get(run, {}).get(tag, ()))
 
 
-def _only_string(array: Any) -> bytes | None:
-    """The one string of a tensor, or None where the tensor is something else."""
-    if array.size != 1:
+def _version(series: Any) -> int:
+    """Steps rise within a tag of ours, so that whatever is added changes the newest step."""
+    return hash((series.max_step, series.max_wall_time))
+
+
+def _in_order(points: list[Any]) -> list[Stored]:
+    """Those that are tensors of one string, by rising step."""
+    return sorted(filter(None, map(_stored, points)), key=lambda one: one.step)
+
+
+def _stored(point: Any) -> Stored | None:
+    """The point, if it is a tensor of one string."""
+    if point.numpy.size != 1:
         return None
-    element = array.reshape(-1)[0]
-    return bytes(element) if isinstance(element, bytes) else None
+    element = point.numpy.reshape(-1)[0]
+    return Stored(point.step, point.wall_time, bytes(element)) if isinstance(element, bytes) else None

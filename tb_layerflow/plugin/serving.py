@@ -10,6 +10,7 @@ from tensorboard.backend import http_util
 from werkzeug.wrappers import Request
 
 from tb_layerflow.log.errors import LogError
+from tb_layerflow.log.paths import PathError
 from tb_layerflow.plugin import parameters
 from tb_layerflow.plugin.answers import Answer, NotFound
 
@@ -22,7 +23,7 @@ QUICK = 1
 
 
 def application(answer: Callable[[Request], Any]) -> Application:
-    """A WSGI application that answers GET with what `answer` makes of the request, and all else with a sentence and its status."""
+    """A WSGI application that answers GET with what `answer` makes of the request, and all else with a sentence."""
 
     def run(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         request = Request(environ)
@@ -55,7 +56,7 @@ def _response(request: Request, answer: Callable[[Request], Any]) -> Any:
         return answer(request)
     except parameters.BadRequest as error:
         return sentence(request, str(error), 400)
-    except NotFound as error:
+    except (NotFound, PathError) as error:
         return sentence(request, str(error), 404)
     except LogError as error:
         return sentence(request, str(error), 422)

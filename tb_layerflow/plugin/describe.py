@@ -1,0 +1,113 @@
+"""Records as the JSON of http_api.md. Pure: objects of the log and the reader in, dicts and lists out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from tb_layerflow.log import records
+from tb_layerflow.log.errors import LogError
+from tb_layerflow.log.tags import session_text
+from tb_layerflow.reader import Graph, Histogram, Session, Stream
+
+
+def stream(found: Stream) -> dict[str, Any]:
+    """One stream of /streams."""
+    steps = found.steps
+    return {
+        "stream": found.name,
+        "records": len(steps),
+        "written": found.written,
+        "first_step": steps[0] if len(steps) else None,
+        "last_step": steps[-1] if len(steps) else None,
+        "sessions": [session(one) for one in found.sessions],
+        "model": _model(found),
+        "problem": " ".join(found.problems),
+    }
+
+
+def _model(found: Stream) -> str:
+    """The name of the root, or empty where there is no graph that can be read: the stream's problem says so."""
+    try:
+        return found.graph.record.model
+    except LogError:
+        return ""
+
+
+def session(found: Session) -> dict[str, Any]:
+    """One session of a stream; `start` in seconds since the epoch."""
+    return {"session": session_text(found.number), "start": found.start / 1e6, "records": len(found.heads)}
+
+
+def graph(found: Graph, error_kinds: list[str]) -> dict[str, Any]:
+    """The whole of /graph."""
+    record = found.record
+    return {
+        "schema": records.SCHEMA,
+        "model": record.model,
+        "session": session_text(found.session),
+        "trace": found.trace,
+        "layers": [layer(each) for each in record.layers],
+        "calls": [call(each) for each in record.calls],
+        "execution": asdict(record.execution),
+        "class_names": record.class_names,
+        "backward_names": record.backward_names,
+        "error_kinds": error_kinds,
+    }
+
+
+def layer(found: records.Layer) -> dict[str, Any]:
+    """One layer of /graph; `parameters` are the elements of its own weights."""
+    return {
+        "path": found.path,
+        "name": found.name,
+        "type": found.type,
+        "called": found.called,
+        "trainable": found.trainable,
+        "access": found.access,
+        "weights": [asdict(weight) for weight in found.weights],
+        "parameters": sum(int(np.prod(weight.shape, dtype=np.int64)) for weight in found.weights),
+    }
+
+
+def call(found: records.Call) -> dict[str, Any]:
+    """One call of /graph."""
+    return {
+        "path": found.path,
+        "name": found.name,
+        "type": found.type,
+        "kind": found.kind,
+        "layer": found.layer,
+        "parent": found.parent,
+        "inputs": [port(each) for each in found.inputs],
+        "outputs": [port(each) for each in found.outputs],
+        "status": found.status,
+        "repeats": found.repeats,
+        "failed": found.failed,
+    }
+
+
+def port(found: records.Port) -> dict[str, Any]:
+    """One port of a call."""
+    names = ("key", "shape", "dtype", "kind", "source", "status", "error")
+    return {name: getattr(found, name) for name in names}
+
+
+def histogram(found: Histogram) -> dict[str, Any]:
+    """The whole of /histogram: the bins between the outermost ones that are not empty, and those between them and 0."""
+    filled = np.flatnonzero(found.counts)
+    middle = len(found.counts) // 2
+    first = min(filled[0], middle) if len(filled) else middle
+    last = max(filled[-1] + 1, middle) if len(filled) else middle
+    return {
+        "step": found.step,
+        "edges": found.edges[first : last + 1],
+        "counts": found.counts[first:last],
+        "zero": found.zero,
+        "nan": found.nan,
+        "pos_inf": found.pos_inf,
+        "neg_inf": found.neg_inf,
+        "sampled_from": found.sampled_from._asdict(),
+    }

@@ -1,0 +1,129 @@
+"""Every route: its path, its parameters, and what answers it. A route is a function from the log and its parameters to an answer,
+and a row of ROUTES; http_api.md says the same in words. Knows no HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb_layerflow.log.records import COLUMNS, SCHEMA, WEIGHT_KINDS
+from tb_layerflow.log.tags import session_text
+from tb_layerflow.plugin import describe
+from tb_layerflow.plugin.answers import Answer, Binary, Json
+from tb_layerflow.plugin.parameters import BadRequest
+from tb_layerflow.plugin.record import columns_of, record_at, rows_by_kind
+from tb_layerflow.reader import LogDir, Stream
+
+MOST_NUMBERS = 32 << 20
+"""Numbers in one answer of /series: 128 MB."""
+
+MOST_ENTRIES = 20_000
+"""Entries in one answer of /ledger."""
+
+NOTHING_RECORDED = "Nothing that LayerFlow recorded is in this folder yet."
+
+
+def streams(log: LogDir) -> Answer:
+    """Every run and stream."""
+    found = [log.run(name) for name in log.runs]
+    runs = [{"run": run.name, "streams": [describe.stream(run.stream(name)) for name in run.streams]} for run in found]
+    return Json({"runs": runs, "schema": SCHEMA, "problem": "" if runs else NOTHING_RECORDED})
+
+
+def graph(log: LogDir, run: str, stream: str, step: int | None = None) -> Answer:
+    """The calls of the trace in force at a step, by default the newest."""
+    found = _stream(log, run, stream)
+    steps = found.steps
+    calls = found.graph if step is None else found.graph_at(step)
+    at = steps if step is None else steps[steps <= step]
+    kinds = rows_by_kind(calls, record_at(log.source, found, int(at[-1]))) if len(at) else {}
+    return Json(describe.graph(calls, [kind for kind in kinds if kind.startswith("error")]))
+
+
+def steps(log: LogDir, run: str, stream: str) -> Answer:
+    """One row per record."""
+    found = _stream(log, run, stream)
+    records = found.records
+    numbers, session = np.unique(records.session, return_inverse=True)
+    floats = ("step", "iterations", "epoch", "wall_time", "seconds", "step_seconds", "batch_size")
+    arrays = {name: getattr(records, name).astype(np.float64) for name in floats}
+    arrays |= {"trace": records.trace, "session": session.astype(np.int32), "skipped": records.skipped.astype(np.uint8)}
+    arrays |= {f"loss:{name}": values for name, values in records.losses.items()}
+    return Binary({"run": run, "stream": stream, "sessions": [session_text(int(number)) for number in numbers]}, arrays)
+
+
+def series(log: LogDir, run: str, stream: str, kind: str, column: str, step: int | None = None) -> Answer:
+    """One column of one kind for all ports of the graph in force at a step, over all steps."""
+    found = _stream(log, run, stream)
+    calls = found.graph if step is None else found.graph_at(step)
+    statistics = found.statistics(kind)
+    numbers = {path: number for number, path in enumerate(calls.layer_paths if kind in WEIGHT_KINDS else calls.paths)}
+    places = [place for place, port in enumerate(statistics.ports) if port.path in numbers]
+    if len(places) * len(statistics.steps) > MOST_NUMBERS:
+        raise BadRequest(
+            f"{len(places):,} tensors × {len(statistics.steps):,} records are more than the {MOST_NUMBERS:,} numbers that one "
+            "answer may hold. Record fewer steps (every=) or layers (layers=), or read them in Python: layerflow.reader.LogDir."
+        )
+    values = statistics.values[:, places, COLUMNS.index(column)].T.astype(np.float32)
+    ports = [[numbers[statistics.ports[place].path], statistics.ports[place].port] for place in places]
+    return Binary({"kind": kind, "column": column, "ports": ports}, {"step": statistics.steps.astype(float), "values": values})
+
+
+def record(log: LogDir, run: str, stream: str, step: int) -> Answer:
+    """Every column of every kind at one step."""
+    found = _stream(log, run, stream)
+    one = record_at(log.source, found, step)
+    kinds = rows_by_kind(found.graph_at(step), one)
+    arrays: dict[str, NDArray[Any]] = {}
+    for kind, rows in kinds.items():
+        arrays[f"{kind}:columns"], arrays[f"{kind}:part"] = columns_of(one, rows)
+    header = {
+        "step": one.step,
+        "kinds": {kind: {"ports": [list(port) for port in rows]} for kind, rows in kinds.items()},
+        "columns": COLUMNS,
+        "losses": one.losses,
+        "phase": one.phase,
+        "batch_size": one.batch_size,
+        "loss_scale": one.loss_scale,
+        "skipped": one.skipped,
+    }
+    return Binary(header, arrays)
+
+
+def histogram(log: LogDir, run: str, stream: str, step: int, path: str, kind: str, port: int = 0) -> Answer:
+    """One histogram."""
+    return Json(describe.histogram(_stream(log, run, stream).histogram(path, kind, port, step)))
+
+
+def ledger(log: LogDir, run: str, stream: str) -> Answer:
+    """What was recorded, skipped, truncated or sampled."""
+    entries = _stream(log, run, stream).ledger()
+    return Json({"entries": [asdict(entry) for entry in entries[:MOST_ENTRIES]], "total": len(entries)})
+
+
+@dataclass(frozen=True)
+class Route:
+    """`handle(log, **parameters)` answers `path`; `parameters` names them, with a `?` after those that may be left out."""
+
+    path: str
+    handle: Callable[..., Answer]
+    parameters: str
+
+
+ROUTES = (
+    Route("/streams", streams, ""),
+    Route("/graph", graph, "run stream step?"),
+    Route("/steps", steps, "run stream"),
+    Route("/series", series, "run stream kind column step?"),
+    Route("/record", record, "run stream step"),
+    Route("/histogram", histogram, "run stream step path kind port?"),
+    Route("/ledger", ledger, "run stream"),
+)
+
+
+def _stream(log: LogDir, run: str, stream: str) -> Stream:
+    return log.run(run).stream(stream)
