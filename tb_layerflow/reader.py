@@ -12,11 +12,12 @@ import threading
 from collections.abc import Sequence
 
 from ._reader.graph import Call, Edge, Graph, PortPath
+from ._reader.histograms import Histogram, SampledFrom
 from ._reader.history import LayerLossRow, Records
 from ._reader.sessions import Seam, Session
 from ._reader.source import EventFiles, Source, Stored
 from ._reader.statistics import Statistics
-from ._reader.stream import Histogram, SampledFrom, Stream
+from ._reader.stream import Stream
 from .log import tags
 from .log.errors import LogError
 from .log.event_writer import SUBFOLDER

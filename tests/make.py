@@ -33,8 +33,8 @@ def siamese() -> Graph:
         Layer("encoder/first_dense", "first_dense", "Dense", [dense, Weight("bias", (4,), "float32")]),
     ]
     calls = [Call(".", "siamese", "Functional", layer=0, outputs=[Port(shape=(-1, 4), dtype="float32", source=(9, 0))])]
-    for side in ("left", "right"):
-        calls.append(Call(side, side, "Input", "input", parent=0, outputs=[Port(side, (-1, 2, 4), "float32")]))
+    sides = {side: [Port(side, (-1, 2, 4), "float32")] for side in ("left", "right")}
+    calls += [Call(side, side, "Input", "input", parent=0, outputs=ports) for side, ports in sides.items()]
     for k, source in enumerate((1, 2)):
         group = "encoder" + (f"#{k}" if k else "")
         outer = len(calls)
@@ -54,7 +54,8 @@ def siamese() -> Graph:
                       outputs=[Port(shape=(-1, 4), dtype="float32")]))  # fmt: skip
     graph = Graph("siamese", calls, layers, [LedgerEntry("left", "error", 0, "skipped", "not connected")])
     graph.stacks = [Stack((Frame("model.py", 42, "build", "user"), Frame("keras/dense.py", 7, "call", "keras")), 0)]
-    graph.ops = [Op("MatMul", "MatMul", call=5, stack=0), Op("gradients/MatMul", "MatMul", backward=True, forward_op=0, inputs=[0])]
+    backward = Op("gradients/MatMul", "MatMul", backward=True, forward_op=0, inputs=[0])
+    graph.ops = [Op("MatMul", "MatMul", call=5, stack=0), backward]
     graph.source = {("model.py", 42): "x = encoder(x)"}
     return graph
 
@@ -72,7 +73,8 @@ def own_rows(graph: Graph) -> list[tuple[int, int]]:
 def tensors(rows: list[tuple[int, int]], seed: int, size: int = 24) -> list[np.ndarray]:
     """One float32 array per row, each of another scale, some with zeros."""
     rng = np.random.default_rng(seed)
-    return [(rng.normal(size=size) * 10.0 ** (row % 5 - 2) * (rng.random(size) > 0.2)).astype(np.float32) for row in range(len(rows))]
+    scales = [10.0 ** (row % 5 - 2) for row in range(len(rows))]
+    return [(rng.normal(size=size) * scale * (rng.random(size) > 0.2)).astype(np.float32) for scale in scales]
 
 
 def table(rows: list[tuple[int, int]], arrays: list[np.ndarray]) -> Table:

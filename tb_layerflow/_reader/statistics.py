@@ -129,32 +129,23 @@ def stack(kind: str, steps: Sequence[int], decoded: Sequence[tuple[Graph | None,
 
     Records of one graph whose tables have the same rows are put together at once.
     """
-    groups: dict[object, list[int]] = defaultdict(list)
+    groups: dict[object, list[tuple[int, Graph, records.Record]]] = defaultdict(list)
     for position, (graph, record) in enumerate(decoded):
         if graph is not None and record is not None:
             layout = tuple((name, table.calls.tobytes(), table.ports.tobytes()) for name, table in record.tables.items())
-            groups[id(graph), layout].append(position)
+            groups[id(graph), layout].append((position, graph, record))
+    newest_first = sorted(groups.values(), key=lambda group: -group[-1][0])
     ports: dict[PortPath, int] = {}
-    plans = []
-    for group in sorted(groups.values(), key=lambda group: -group[-1]):
-        graph, record = decoded[group[0]]
-        assert graph is not None
-        assert record is not None
-        plan: dict[str, tuple[list[int], list[int]]] = {}
-        names = graph.layer_paths if kind in WEIGHT_KINDS else graph.paths
-        for (number, port), (table, row) in rows_of(graph, kind, record.tables).items():
-            targets, sources = plan.setdefault(table, ([], []))
-            targets.append(ports.setdefault(PortPath(names[number], port), len(ports)))
-            sources.append(row)
-        plans.append((np.array(group), plan))
+    plans = [_plan(kind, *group[0][1:], ports) for group in newest_first]
     filled = np.full((len(COLUMNS) + len(_EXTRA), len(steps), len(ports)), np.nan)
-    for positions, plan in plans:
+    for group, plan in zip(newest_first, plans, strict=True):
+        positions = np.array([position for position, _, _ in group])
         for table, (targets, sources) in plan.items():
-            tables = [decoded[position][1].tables[table] for position in positions]  # type: ignore[union-attr]
+            tables = [record.tables[table] for _, _, record in group]
             in_order = sources == list(range(len(tables[0].calls)))
             for number, name in enumerate((*COLUMNS, *_EXTRA)):
                 stacked = np.stack([one.columns[name] if name in _COLUMN_SET else getattr(one, name) for one in tables])
-                filled[number][np.ix_(positions, targets)] = stacked if in_order else stacked[:, sources]
+                filled[number][np.ix_(positions, np.array(targets))] = stacked if in_order else stacked[:, sources]
     return Statistics(
         kind=kind,
         steps=np.array(steps, np.int64),
@@ -164,6 +155,17 @@ def stack(kind: str, steps: Sequence[int], decoded: Sequence[tuple[Graph | None,
         part=filled[len(COLUMNS)],
         stride=filled[len(COLUMNS) + 1],
     )
+
+
+def _plan(kind: str, graph: Graph, record: records.Record, ports: dict[PortPath, int]) -> dict[str, tuple[list[int], list[int]]]:
+    """Which rows of each table go to which places of the result; `ports` grows by the tensors that it did not have."""
+    plan: dict[str, tuple[list[int], list[int]]] = {}
+    names = graph.layer_paths if kind in WEIGHT_KINDS else graph.paths
+    for (number, port), (table, row) in rows_of(graph, kind, record.tables).items():
+        targets, sources = plan.setdefault(table, ([], []))
+        targets.append(ports.setdefault(PortPath(names[number], port), len(ports)))
+        sources.append(row)
+    return plan
 
 
 def _row_numbers(table: Rows) -> dict[tuple[int, int], int]:

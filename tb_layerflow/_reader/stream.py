@@ -4,57 +4,26 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tb_layerflow.log import decode, histogram, paths, tags
-from tb_layerflow.log.decode import SparseHistograms
+from tb_layerflow.log import paths
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry
-from tb_layerflow.log.records import Graph as GraphRecord
 
 from .cache import BoundedCache
 from .graph import Graph
+from .graphs import Graphs
+from .histograms import Histogram, Histograms
 from .history import Records, collect
 from .sessions import Head, Seam, Session, Sessions
 from .source import Source
-from .statistics import Statistics, rows_of, stack
+from .statistics import Statistics, stack
 
 KINDS = ("input", "output", "error", *WEIGHT_KINDS)
 
 _STATISTICS_BYTES = 256 << 20
-_HISTOGRAM_BYTES = 64 << 20
-_GRAPH_BYTES = 64 << 20
-_CALL_BYTES = 2000
-
-
-class SampledFrom(NamedTuple):
-    """The histogram is of `part` of `total` elements: whole samples (`stride` 1), or every `stride`-th position of the first."""
-
-    part: int
-    total: int
-    stride: int
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """The distribution of one tensor at one step.
-
-    `edges` float64 [n + 1] rise, the middle one is 0; `counts` uint64 [n] are the elements between them; zeros, NaNs and
-    infinities are counted apart.
-    """
-
-    step: int
-    edges: NDArray[np.float64]
-    counts: NDArray[np.uint64]
-    zero: int
-    nan: int
-    pos_inf: int
-    neg_inf: int
-    sampled_from: SampledFrom
 
 
 class Stream:
@@ -69,10 +38,9 @@ class Stream:
         self._lock = threading.RLock()
         self._loaded = False
         self._statistics: BoundedCache[Statistics] = BoundedCache(_STATISTICS_BYTES)
-        self._histograms: BoundedCache[dict[str, SparseHistograms]] = BoundedCache(_HISTOGRAM_BYTES)
-        self._graphs: BoundedCache[Graph] = BoundedCache(_GRAPH_BYTES)
+        self._histograms = Histograms(source, name, self._sessions)
+        self._graphs = Graphs(source)
         self._history: BoundedCache[Records] = BoundedCache(1)
-        self._broken: dict[tuple[int, int], str] = {}
 
     def __repr__(self) -> str:
         return f"<Stream {self.name!r} of run {self.run!r}>"
@@ -127,7 +95,7 @@ class Stream:
         with self._lock:
             self._load()
             found = [problem for run in self._runs for problem in self._source.problems(run)]
-            return list(dict.fromkeys(found + self._sessions.problems + list(self._broken.values())))
+            return list(dict.fromkeys(found + self._sessions.problems + self._graphs.problems))
 
     def ledger(self) -> list[LedgerEntry]:
         """What was recorded, skipped, truncated or sampled, and why: of every graph in force, then of the records by step."""
@@ -211,51 +179,11 @@ class Stream:
                 if step is None and head is not self._heads[0]:
                     continue
                 raise
-            found = self._histogram(head, graph, kind, number, port)
+            found = self._histograms.get(head, graph, kind, number, port)
             if found is not None:
                 return found
         where = "at any step" if step is None else f"at step {step}"
         raise paths.PathError(f"There is no histogram of {kind} {port} of {path!r} {where}.")
-
-    def _histogram(self, head: Head, graph: Graph, kind: str, number: int, port: int) -> Histogram | None:
-        sparse = self._sparse(head)
-        place = rows_of(graph, kind, sparse).get((number, port))
-        if place is None:
-            return None
-        table = sparse[place[0]]
-        counts = table.row(place[1])
-        stride = self._stride(head, place[0], int(table.calls[place[1]]), int(table.ports[place[1]]))
-        return Histogram(
-            step=head.record.step,
-            edges=histogram.edges(),
-            counts=counts[: 2 * histogram.SIDE],
-            zero=int(counts[histogram.ZERO]),
-            nan=int(counts[histogram.NAN]),
-            pos_inf=int(counts[histogram.POS_INF]),
-            neg_inf=int(counts[histogram.NEG_INF]),
-            sampled_from=SampledFrom(int(table.part[place[1]]), int(table.total[place[1]]), stride),
-        )
-
-    def _sparse(self, head: Head) -> dict[str, SparseHistograms]:
-        key = (head.session, head.record.step)
-        kept = self._histograms.get(key)
-        if kept is not None:
-            return kept
-        run, tag = head.run, str(tags.Tag(self.name, head.session, "histograms"))
-        if not self._source.blob_count(run, tag, head.record.step):
-            return {}
-        stamp, step, found = decode.sparse_histograms(self._source.blob(run, tag, head.record.step, 0))
-        if (stamp.session, step) != key:
-            raise LogError(f"The histograms under {tag} at step {head.record.step} are of another step: the log is damaged.")
-        return self._histograms.put(key, found, sum(table.nbytes for table in found.values()))
-
-    def _stride(self, head: Head, kind: str, call: int, port: int) -> int:
-        record = self._sessions.tables([head], lambda table: table == kind).get((head.session, head.record.step))
-        table = record.tables.get(kind) if record else None
-        if table is None:
-            return 1
-        rows = np.flatnonzero((table.calls == call) & (table.ports == port))
-        return int(table.stride[rows[0]]) if len(rows) else 1
 
     # --------------------------------------------------------------------------------------------------------- loading
 
@@ -281,58 +209,16 @@ class Stream:
         yield from found
 
     def _newest_graph(self) -> Graph | None:
-        """Of the newest record; before the first record, of the newest session that has one."""
         heads = self._heads
-        if heads and (graph := self._graph_of(heads[-1].session, heads[-1].trace)) is not None:
-            return graph
-        for session in reversed(self.sessions):
-            for trace in reversed(self._traces(session)):
-                if (graph := self._graph_of(session.number, trace)) is not None:
-                    return graph
-        return None
+        with self._lock:
+            return self._graphs.newest(self._sessions.all, (heads[-1].session, heads[-1].trace) if heads else None)
 
     def _graph_of(self, session: int, trace: int) -> Graph | None:
-        """The graph of one trace of one session, None (and a problem) where it cannot be read."""
         with self._lock:
-            kept = self._graphs.get((session, trace))
-            if kept is not None:
-                return kept
-            try:
-                record = self._read_graph(session, trace)
-            except LogError as error:
-                self._broken[session, trace] = f"{error} (Stream {self.name}.)"
-                return None
-            self._broken.pop((session, trace), None)
-            graph = Graph(record, session, self._trace_number(session, trace))
-            return self._graphs.put((session, trace), graph, _CALL_BYTES * (len(record.calls) + len(record.layers) + 1))
-
-    def _read_graph(self, session: int, trace: int) -> GraphRecord:
-        stored = next((one.stored for one in self._sessions.all if one.number == session), {})
-        if ("graph", None) not in stored:
-            raise LogError(f"The graph of session {tags.session_text(session)} is not there.")
-        run, tag = stored["graph", None]
-        count = self._source.blob_count(run, tag, trace)
-        if not count:
-            raise LogError(f"The graph of trace {trace} of session {tags.session_text(session)} is not there.")
-        first = self._source.blob(run, tag, trace, 0)
-        structure = decode.structure_blobs(first)
-        if structure > count:
-            raise LogError(f"The graph of session {tags.session_text(session)} has {count} blobs instead of {structure}.")
-        return decode.graph([first, *(self._source.blob(run, tag, trace, index) for index in range(1, structure))])[1]
-
-    def _traces(self, session: Session) -> list[int]:
-        place = session.stored.get(("graph", None))
-        return self._source.blob_steps(*place) if place else []
+            return self._graphs.get(self._sessions.all, session, trace)
 
     def _trace_number(self, session: int, trace: int) -> int:
-        """The number of a trace over all sessions: how many there are before it."""
-        before = 0
-        for one in self.sessions:
-            traces = self._traces(one)
-            if one.number == session:
-                return before + sum(other < trace for other in traces)
-            before += len(traces)
-        return before
+        return self._graphs.number(self.sessions, session, trace)
 
     def _no_graph(self) -> str:
         reason = next(iter(self.problems), "nothing has been recorded yet.")
