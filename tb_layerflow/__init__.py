@@ -1,0 +1,40 @@
+"""LayerFlow: what flows through the layers of a TensorFlow or Keras model, recorded while it trains and shown in TensorBoard.
+
+Public names are loaded when they are first used: importing this package imports neither TensorFlow nor TensorBoard.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import reader as reader
+    from . import summary as summary
+    from .reader import open as open  # noqa: A004 (the public name is layerflow.open)
+    from .summary import LayerFlow as LayerFlow
+    from .summary import record as record
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "summary": None,
+    "reader": None,
+    "LayerFlow": "summary",
+    "record": "summary",
+    "open": "reader",
+}
+__all__ = ["LayerFlow", "open", "reader", "record", "summary"]  # noqa: F822 (loaded by __getattr__)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _HOMES[name]
+    if home is None:
+        return importlib.import_module(f".{name}", __name__)
+    return getattr(importlib.import_module(f".{home}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,133 @@
+"""What LayerFlow puts on a model during `fit`: one attachment per model, which serves all of its callbacks.
+
+Between batches nothing of it is on the model. In `on_train_batch_begin` of a step to be recorded it puts its function in place of
+`model.train_function`; that function's first act is to put the plain one back. Should another callback raise in between, the function
+left behind finds, when it is called, that it was not armed for that `fit`, and runs the plain one.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from tb_layerflow.log import records
+
+from .variants import Captured, Needs, TrainingVariant
+
+
+class Member(Protocol):
+    """One callback of the model's."""
+
+    needs: Needs
+
+    def deliver(self, captured: Captured, seconds: float) -> None:
+        """Take what a recorded step gave."""
+
+    def refuse(self, error: BaseException) -> None:
+        """Take the news that recording failed before the step ran."""
+
+
+_attachments: weakref.WeakKeyDictionary[Any, Attachment] = weakref.WeakKeyDictionary()
+
+
+def of(model: Any) -> Attachment:
+    """The attachment of a model, made when first asked for."""
+    if model not in _attachments:
+        _attachments[model] = Attachment(model)
+    return _attachments[model]
+
+
+class Attachment:
+    """Arms a model's train function and shares one recording variant among its members."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = weakref.ref(model)
+        self._members: list[Any] = []
+        self._requests: list[Any] = []
+        self._plain: Any = None
+        self._variant: TrainingVariant | None = None
+        self._made_for: tuple[Any, ...] = ()
+        self.last_step_count: int | None = None
+
+    def join(self, member: Member) -> None:
+        """A callback's fit begins; anything left armed by an interrupted one is taken off."""
+        self.disarm()
+        if not any(other is member for other in self._members):
+            self._members.append(member)
+
+    def leave(self, member: Member) -> None:
+        """A callback's fit has ended."""
+        self.disarm()
+        self._members = [other for other in self._members if other is not member]
+
+    def arm(self, member: Member) -> None:
+        """Record the next call of the train function for `member`."""
+        model = self._model()
+        assert model is not None, "a callback holds its model"
+        if not self._requests:
+            self._plain = model.train_function
+            model.train_function = self._armed(model)
+        self._requests.append(member)
+
+    def disarm(self) -> None:
+        """Put the plain function back, if it is not there."""
+        model = self._model()
+        if model is not None and getattr(model.train_function, "_layerflow", None) is self:
+            model.train_function = self._plain
+        self._requests = []
+        self._plain = None
+
+    def _armed(self, model: Any) -> Callable[[Any], Any]:
+        def train_function(iterator: Any) -> Any:
+            plain, requests = self._plain, self._requests
+            self.disarm()
+            if not requests or not _in_fit_of(model, requests):
+                return plain(iterator)
+            return self._record(model, iterator, requests)
+
+        train_function._layerflow = self  # type: ignore[attr-defined]
+        return train_function
+
+    def _record(self, model: Any, iterator: Any, requests: list[Any]) -> Any:
+        started = time.perf_counter()
+        captured = self._variant_for(model)(iterator)
+        seconds = time.perf_counter() - started
+        self.last_step_count = captured.steps
+        for member in requests:
+            member.deliver(captured, seconds)
+        logs, captured.logs = captured.logs, None
+        return logs
+
+    def _variant_for(self, model: Any) -> TrainingVariant:
+        """The variant that serves every member at once, so that a fit has one, whatever is due together."""
+        made_for = (
+            tuple(id(member) for member in self._members), bool(model.run_eagerly), bool(model.jit_compile), id(model.optimizer),
+        )  # fmt: skip
+        if self._variant is None or made_for != self._made_for:
+            self._made_for = made_for
+            self._variant = TrainingVariant(model, _union([member.needs for member in self._members]))
+        return self._variant
+
+
+def _union(needs: list[Needs]) -> Needs:
+    kinds = tuple(dict.fromkeys(kind for need in needs for kind in need.kinds))
+
+    def selected(call: records.Call, layer: Any) -> bool:
+        return any(need.selected(call, layer) for need in needs)
+
+    return Needs(selected, kinds, any(need.everything for need in needs))
+
+
+def _in_fit_of(model: Any, requests: list[Any]) -> bool:
+    """Whether the nearest `fit` of the model on the stack is one with the callbacks that armed the function."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "fit" and frame.f_locals.get("self") is model:
+            listed = getattr(frame.f_locals.get("callbacks"), "callbacks", None)
+            if listed is not None:
+                return all(any(callback is member for callback in listed) for member in requests)
+        frame = frame.f_back  # type: ignore[assignment]
+    return False

@@ -1,0 +1,280 @@
+"""The Keras callback: decides at each batch what to record, and hands what was captured to the streams.
+
+It is no subclass of `keras.callbacks.Callback`, so that one class serves Keras 3 and `tf_keras`, and importing it imports neither.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tb_layerflow.log import records
+
+from . import attachment, execution, families, unpack
+from .inference import Inference
+from .samples import Samples
+from .schedule import Schedule
+from .selection import Selection
+from .sink import Sink, numpy_figures
+from .variants import Captured, Needs
+from .warn import Voice
+
+EPOCH_LENGTH_UNKNOWN = "this epoch's last step was not recorded: nobody knew the epoch's length before it ended"
+
+
+class Training:
+    """Records a model's `fit`: its training steps, a probe, or both.
+
+    Args:
+        sinks: the streams by role, "train" and "probe".
+        probe: the probe's samples, or None.
+        schedule: when to record.
+        kinds: of `what`: "outputs", "errors".
+        selection: which calls.
+        everything: whether all figures come from all elements.
+        voice: where warnings go.
+    """
+
+    def __init__(
+        self, *, sinks: dict[str, Sink], probe: Samples | None, schedule: Schedule, kinds: tuple[str, ...], selection: Selection,
+        everything: bool, voice: Voice,
+    ) -> None:  # fmt: skip
+        self.needs = Needs(selection, kinds, everything)
+        self.model: Any = None
+        self.params: dict[str, Any] = {}
+        self._sinks = sinks
+        self._probe = probe
+        self._schedule = schedule
+        self._selection = selection
+        self._voice = voice
+        self._inference: Inference | None = None
+        self._next = 0
+        self._window = 1
+        self._epoch = 0
+        self._epoch_length: int | None = None
+        self._batch = 0
+        self._armed = False
+        self._recorded_epoch_end = False
+        self._off = False
+        self._plain_seconds: list[float] = []
+        self._began = 0.0
+        self._checked_names = False
+
+    # ----------------------------------------------------------------------------------------------- what Keras calls
+
+    def set_params(self, params: dict[str, Any]) -> None:
+        """Keras says how long the fit is."""
+        self.params = params or {}
+
+    def set_model(self, model: Any) -> None:
+        """Keras says which model is fitted. Raises NotKeras (a TypeError) for anything else."""
+        families.of(model)
+        if self.model is not None and self.model is not model:
+            self._inference = None
+            self._checked_names = False
+        self.model = model
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """A fit begins."""
+        self._off = False
+        refusal = _why_not(self.model)
+        if refusal:
+            self._off = True
+            self._voice.warn(f"{refusal} Nothing is recorded; training goes on.")
+            return
+        for sink in self._sinks.values():
+            sink.open()
+        self._attachment.join(self)
+        self._next = max(_iterations(self.model), self._next)
+        self._window = execution.steps_per_execution(self.model)
+        self._epoch_length = self.params.get("steps")
+        epochs = self.params.get("epochs") or 1
+        self._schedule.begin_fit(self._next, None if self._epoch_length is None else self._epoch_length * epochs)
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """An epoch begins."""
+        self._epoch = epoch
+        self._batch = 0
+        self._recorded_epoch_end = False
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """A batch is about to run: run the probe and arm the recording variant, if they are due."""
+        self._voice.check()
+        self._armed = False
+        if self._off:
+            return
+        last_of_epoch = self._epoch_length is not None and self._batch + self._window >= self._epoch_length
+        if self._schedule.is_due(self._next, self._window, is_epoch_end=last_of_epoch):
+            self._recorded_epoch_end = last_of_epoch
+            if self._probe is not None and not self._schedule.by_epoch:
+                self._record_probe(self._next)
+            if "train" in self._sinks and not self._sinks["train"].is_broken:
+                self._attachment.arm(self)
+                self._armed = True
+            self._schedule.recorded()
+        self._began = time.perf_counter()
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """A batch has run."""
+        if self._off:
+            return
+        if not self._armed:
+            self._plain_seconds = [*self._plain_seconds[-30:], time.perf_counter() - self._began]
+        ran = min(self._window, self._epoch_length - self._batch) if self._epoch_length is not None else self._window
+        ran = self._attachment.last_step_count or max(ran, 1) if self._armed else max(ran, 1)
+        self._next += ran
+        self._batch += ran
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """An epoch has ended: what is due by epoch is recorded on the probe now."""
+        if self._off:
+            return
+        if self._epoch_length is None and self._batch:
+            self._epoch_length = self._batch
+        if not self._schedule.by_epoch:
+            return
+        if self._probe is not None and self._next > 0:
+            self._record_probe(self._next - 1)
+        if not self._recorded_epoch_end and "train" in self._sinks:
+            entry = records.LedgerEntry("", "", -1, "skipped", f"epoch {epoch}: {EPOCH_LENGTH_UNKNOWN}", self._next - 1)
+            self._sinks["train"].note(entry)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """A fit has ended: everything recorded is on disk when this returns."""
+        if self.model is not None and not self._off:
+            self._attachment.leave(self)
+        for sink in self._sinks.values():
+            sink.drain()
+            sink.idle = True
+            if not self._off and not sink.records and not sink.is_broken:
+                self._voice.warn(f"0 records were written to stream {sink.stream!r}: no step of this fit was due by `every`.")
+        self._voice.check()
+
+    def on_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Part of Keras's protocol; `on_train_batch_begin` does the work."""
+
+    on_batch_end = on_batch_begin
+    on_test_batch_begin = on_test_batch_end = on_predict_batch_begin = on_predict_batch_end = on_batch_begin
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        """Part of Keras's protocol; validation is not recorded."""
+
+    on_test_end = on_predict_begin = on_predict_end = on_test_begin
+
+    _supports_tf_logs = True
+
+    def _implements_train_batch_hooks(self) -> bool:
+        return True
+
+    def _implements_test_batch_hooks(self) -> bool:
+        return False
+
+    def _implements_predict_batch_hooks(self) -> bool:
+        return False
+
+    # -------------------------------------------------------------------------------------------------- what is recorded
+
+    @property
+    def _attachment(self) -> attachment.Attachment:
+        return attachment.of(self.model)
+
+    def _guarded(self, what: str, error: Exception) -> None:
+        self._off = True
+        self._voice.warn(f"{what} failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error)
+
+    def _record_probe(self, step: int) -> None:
+        sink = self._sinks["probe"]
+        if sink.is_broken or sink.last_step is not None and step <= sink.last_step:
+            return
+        started = time.perf_counter()
+        try:
+            if self._inference is None:
+                self._inference = Inference(self.model, self.needs)
+            assert self._probe is not None
+            outcome, figures, losses = self._inference.run(self._probe)
+        except Exception as error:  # noqa: BLE001 (whatever goes wrong in recording must not stop training)
+            self._guarded("The probe", error)
+            return
+        self._check_names(outcome.graph)
+        sink.last_step = step
+        record = records.Record(
+            step, 0, iterations=_iterations(self.model), epoch=float(self._epoch), phase="inference", batch_size=self._probe.count,
+            losses=losses, seconds=time.perf_counter() - started, step_seconds=self._plain_step_seconds(),
+        )  # fmt: skip
+        sink.submit(outcome, lambda: (record, figures))
+
+    def deliver(self, captured: Captured, seconds: float) -> None:
+        """Take what a recorded step gave; called by the attachment."""
+        sink = self._sinks["train"]
+        step = self._next + captured.steps - 1
+        if sink.last_step is not None and step <= sink.last_step:
+            return
+        sink.last_step = step
+        self._check_names(captured.outcome.graph)
+        plain = self._plain_step_seconds()
+        record = records.Record(step, 0, epoch=float(self._epoch), phase="training", step_seconds=plain)
+        record.seconds = max(0.0, seconds - captured.trace_seconds - plain * captured.steps)
+        replicas, logs = captured.replicas, captured.logs
+        sink.submit(captured.outcome, lambda: _finished(record, replicas, logs))
+
+    def refuse(self, error: BaseException) -> None:
+        """Recording failed before the step ran; called by the attachment, which then runs the plain step."""
+        self._off = True
+        self._armed = False
+        self._voice.warn(
+            f"recording the step failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error
+        )
+
+    def _plain_step_seconds(self) -> float:
+        return float(np.median(self._plain_seconds)) if self._plain_seconds else 0.0
+
+    def _check_names(self, graph: records.Graph) -> None:
+        if self._checked_names:
+            return
+        self._checked_names = True
+        for sentence in self._selection.unmatched(graph):
+            self._voice.warn(sentence)
+
+
+def _finished(record: records.Record, replicas: Any, logs: Any) -> tuple[records.Record, unpack.Figures]:
+    """In the background: wait for the step's arrays, and fill the record's own columns."""
+    arrays = [{name: np.asarray(value) for name, value in replica.items()} for replica in replicas]
+    first = arrays[0]
+    record.batch_size = int(sum(replica["batch_size"] for replica in arrays))
+    record.iterations = int(first["iterations"]) if "iterations" in first else -1
+    if "loss" in first:
+        record.losses["loss"] = float(sum(float(np.sum(replica["loss"])) for replica in arrays))
+    for name, value in (logs or {}).items() if isinstance(logs, dict) else ():
+        if np.ndim(value) == 0:
+            record.losses.setdefault(str(name), float(value))
+    if "loss_scale" in first:
+        record.loss_scale = float(first["loss_scale"])
+        record.skipped = bool(first["iterations_after"] == first["iterations"])
+    figures = unpack.merge([numpy_figures(replica) for replica in arrays])
+    return record, figures
+
+
+def _iterations(model: Any) -> int:
+    """The optimizer's counter, read once per fit or probe (each read would make a GPU wait); 0 where there is none."""
+    iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
+    try:
+        return int(tf.convert_to_tensor(iterations).numpy()) if iterations is not None else 0
+    except (AttributeError, TypeError, ValueError):
+        return 0
+
+
+def _why_not(model: Any) -> str:
+    """The one sentence that says why a model's fit cannot be recorded; empty where it can."""
+    strategy = type(getattr(model, "distribute_strategy", None)).__name__
+    if "ParameterServer" in strategy or "TPU" in strategy:
+        return f"LayerFlow does not record under {strategy}."
+    owner = next((base for base in type(model).__mro__ if "make_train_function" in vars(base)), None)
+    if owner is not None and owner.__module__.split(".")[0] not in ("keras", "tf_keras"):
+        return (
+            f"{type(model).__name__} makes its own train function ({owner.__name__}.make_train_function); wrap its step with "
+            "layerflow.summary.Recorder.function instead."
+        )
+    return ""

@@ -1,0 +1,84 @@
+"""Where a tensor lives: eager, the recorded graph, or a graph inside it; and which operations a step depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.ops import control_flow_v2_func_graphs as control_flow
+
+_SCRATCH = "scratch_graph"
+"""How Keras names the graphs in which it only computes shapes."""
+
+
+def current() -> Any:
+    """The graph that is being built, or None when running eagerly."""
+    return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+
+
+def is_scratch(graph: Any) -> bool:
+    """Whether a graph, or one around it, is one of Keras's own for computing shapes."""
+    while graph is not None:
+        if str(getattr(graph, "name", "")).startswith(_SCRATCH):
+            return True
+        graph = getattr(graph, "outer_graph", None)
+    return False
+
+
+def is_inside(graph: Any, outer: Any) -> bool:
+    """Whether `graph` is `outer` or was opened while `outer` was being built; eagerly (`outer` None) any graph is inside."""
+    if outer is None:
+        return True
+    while graph is not None:
+        if graph is outer:
+            return True
+        graph = getattr(graph, "outer_graph", None)
+    return False
+
+
+def why_inner(graph: Any, outer: Any) -> str:
+    """Why tensors of an inner graph cannot leave it, in words; empty where the graph is the recorded one itself."""
+    inner = graph
+    reasons = []
+    while inner is not None and inner is not outer:
+        if isinstance(inner, (control_flow.WhileBodyFuncGraph, control_flow.WhileCondFuncGraph)):
+            reasons.append("inside a loop")
+        elif isinstance(inner, control_flow.CondBranchFuncGraph):
+            reasons.append("inside a conditional")
+        else:
+            reasons.append("inside a tf.function")
+        inner = getattr(inner, "outer_graph", None)
+    return reasons[-1] if reasons else ""
+
+
+def belongs(tensor: Any, graph: Any) -> bool:
+    """Whether a tensor can be read in `graph` (None: eagerly)."""
+    if graph is None:
+        return isinstance(tensor, tf.__internal__.EagerTensor)
+    return getattr(tensor, "graph", None) is graph
+
+
+def needed_operations(graph: Any, results: Iterable[Any]) -> set[Any]:
+    """The operations of `graph` that `results` (tensors or operations) or any side effect depends on."""
+    needed: set[Any] = set()
+    waiting = [getattr(result, "op", result) for result in results if getattr(result, "graph", None) is graph]
+    waiting += [operation for operation in graph.get_operations() if _has_side_effect(operation)]
+    while waiting:
+        operation = waiting.pop()
+        if operation in needed:
+            continue
+        needed.add(operation)
+        waiting += [tensor.op for tensor in operation.inputs]
+        waiting += operation.control_inputs
+    return needed
+
+
+def _has_side_effect(operation: Any) -> bool:
+    """Whether an operation acts on something outside the graph: assignments, printing, queues."""
+    if operation.type in ("Placeholder", "VarHandleOp"):
+        return False
+    if not operation.outputs:
+        return operation.type not in ("NoOp", "Assert")
+    definition = operation.op_def
+    return bool(definition is not None and definition.is_stateful and operation.type.startswith(("Assign", "Resource", "Print")))

@@ -1,0 +1,144 @@
+"""Running a model on given samples while its calls are recorded, with the errors of the loss, leaving no trace on the model.
+
+Probes and `record` are made of it. The weights are only read; metrics, loss trackers and all other variables are put back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from . import execution, hooks, nests, statistics, unpack
+from .outcome import Outcome, conclude
+from .recording import Recording
+from .samples import Samples
+from .sink import numpy_figures
+from .variants import Needs, input_names
+
+CHUNK = 64
+"""Samples that run at once; more run in chunks whose statistics merge."""
+
+
+@dataclass
+class Inference:
+    """Runs `model` on samples. `loss` is a callable (y, y_pred, sample_weight) → scalar, None: the model's own, or no loss."""
+
+    model: Any
+    needs: Needs
+    training: bool = False
+    loss: Callable[[Any, Any, Any], Any] | None = None
+    chunk: int = CHUNK
+    outcome: Outcome | None = None
+    trace_seconds: float = 0.0
+    _function: Any = None
+    _traces: list[Outcome] = field(default_factory=list)
+
+    def run(self, samples: Samples) -> tuple[Outcome, unpack.Figures, dict[str, float]]:
+        """Record the model on all samples; returns what was found, the figures, and the losses."""
+        parts: list[unpack.Figures] = []
+        losses = 0.0
+        with_loss = samples.has_labels and self._has_loss()
+        for chunk, share, done in samples.chunks(self.chunk):
+            with _untouched(self._variables()):
+                captured = self._call(chunk, share, done, with_loss)
+            parts.append(numpy_figures(captured))
+            losses += float(captured["loss"]) if with_loss else 0.0
+        assert self.outcome is not None
+        return self.outcome, unpack.merge(parts), {"loss": losses} if with_loss else {}
+
+    def _has_loss(self) -> bool:
+        return self.loss is not None or bool(getattr(self.model, "compiled", False) and getattr(self.model, "loss", None) is not None)
+
+    @property
+    def _eager(self) -> bool:
+        return bool(getattr(self.model, "run_eagerly", False))
+
+    def _call(self, chunk: Any, share: float, done: int, with_loss: bool) -> Any:
+        if self._function is None:
+            jit = False if self._eager else bool(execution.report(self.model, function="").jit_compile)
+            self._function = self._step if self._eager else tf.function(self._step, reduce_retracing=True, jit_compile=jit)
+        known = len(self._traces)
+        started = time.perf_counter()
+        with hooks.installed():
+            captured = self._function(chunk, tf.constant(share, tf.float32), tf.constant(done, tf.int32), with_loss)
+        if len(self._traces) > known:
+            self.trace_seconds = time.perf_counter() - started
+            self.outcome = self._traces[-1]
+            report = execution.report(self.model, function="call" if not with_loss else "call and loss", trace_seconds=self.trace_seconds)
+            report.traces = 1
+            self.outcome.graph.execution = report
+            if self._eager:
+                del self._traces[:-1]
+        return captured
+
+    def _step(self, chunk: Any, share: Any, done: Any, with_loss: bool) -> Any:
+        x, y, sample_weight = chunk
+        captured: dict[str, Any] = {}
+        errors = with_loss and "errors" in self.needs.kinds
+        with Recording(errors=errors, input_names=input_names(self.model)) as recording:
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                y_pred = self._predict(x)
+                if with_loss:
+                    loss = tf.cast(tf.reduce_sum(self._loss(x, y, y_pred, sample_weight)), tf.float32)
+                    captured["loss"] = loss * share
+            if errors and recording.watched:
+                tape.gradient(captured["loss"], recording.watched[:1])
+        results = [leaf for _, leaf in nests.flatten([y_pred, list(captured.values())]) if isinstance(leaf, tf.Tensor)]
+        outcome = conclude(recording, results, model=self.model, selected=self.needs.selected, kinds=self._kinds(errors))
+        plan = outcome.plan
+        captured |= statistics.measure(
+            plan.tensors, [None] * len(plan.tensors), everything=self.needs.everything, skip=None if self.needs.everything else done
+        )._asdict()
+        plan.forget_tensors()
+        self._traces.append(outcome)
+        return captured
+
+    def _kinds(self, errors: bool) -> tuple[str, ...]:
+        return self.needs.kinds if errors else tuple(kind for kind in self.needs.kinds if kind != "errors")
+
+    def _predict(self, x: Any) -> Any:
+        has_argument = getattr(self.model, "_call_has_training_arg", getattr(self.model, "_expects_training_arg", True))
+        return self.model(x, training=self.training) if has_argument else self.model(x)
+
+    def _loss(self, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> Any:
+        if self.loss is not None:
+            return self.loss(y, y_pred, sample_weight)
+        compute = getattr(self.model, "_compute_loss", None)
+        if compute is not None:
+            return compute(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=self.training)
+        return self.model.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight)
+
+    def _variables(self) -> list[Any]:
+        """Every variable that running the model may change: all but the weights that only an optimizer changes."""
+        trained = {id(variable) for variable in self.model.trainable_variables}
+        found: dict[int, Any] = {}
+        layers = [self.model] + (self.outcome.layers if self.outcome is not None else [])
+        for layer in layers:
+            for variable in [*layer.variables, *getattr(layer, "metrics_variables", [])]:
+                found[id(variable)] = variable
+        for metric in getattr(self.model, "metrics", None) or []:
+            for variable in metric.variables:
+                found[id(variable)] = variable
+        return [variable for identity, variable in found.items() if identity not in trained]
+
+
+@contextmanager
+def _untouched(variables: list[Any]) -> Iterator[None]:
+    """Put the variables back to what they are now."""
+    before = [(variable, np.array(tf.convert_to_tensor(variable))) for variable in variables if _is_readable(variable)]
+    try:
+        yield
+    finally:
+        for variable, value in before:
+            variable.assign(value)
+
+
+def _is_readable(variable: Any) -> bool:
+    dtype = variable.dtype if isinstance(variable.dtype, str) else variable.dtype.name
+    return dtype not in ("string", "resource", "variant")

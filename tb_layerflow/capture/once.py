@@ -1,0 +1,62 @@
+"""`record`: a model run once on given samples, without training, into a log of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from tb_layerflow.log import records
+
+from . import families
+from .inference import Inference
+from .samples import Samples
+from .selection import Selection
+from .sink import Sink
+from .variants import Needs
+from .warn import Voice
+
+
+def record_model(
+    model: Any, log_dir: str | None, samples: Samples, *, loss: Any, step: int, training: bool, stream: str, kinds: tuple[str, ...],
+    selection: Selection, everything: bool, strict: bool,
+) -> str:  # fmt: skip
+    """Record one run of `model`; returns the folder of the log.
+
+    Raises:
+        NotKeras: `model` is no Keras model.
+        RecordingError: with `strict`, something could not be recorded.
+        OSError: the log cannot be written.
+    """
+    families.of(model)
+    folder = log_dir if log_dir is not None else tempfile.mkdtemp(prefix="layerflow-")
+    voice = Voice(strict)
+    inference = Inference(model, Needs(selection, kinds, everything), training=training, loss=_loss_function(model, loss))
+    outcome, figures, losses = inference.run(samples)
+    for sentence in selection.unmatched(outcome.graph):
+        voice.warn(sentence)
+    sink = Sink(folder, stream, voice, selection)
+    sink.open()
+    phase = "training" if training else "inference"
+    record = records.Record(step, 0, phase=phase, batch_size=samples.count, losses=losses)
+    try:
+        sink.submit(outcome, lambda: (record, figures))
+    finally:
+        sink.close()
+    if sink.is_broken:
+        raise OSError(f"The record could not be written to {folder}.")
+    return folder
+
+
+def _loss_function(model: Any, loss: Any) -> Callable[[Any, Any, Any], Any] | None:
+    if loss is None:
+        return None
+    found = loss if callable(loss) and not isinstance(loss, type) else families.of(model).module.losses.get(loss)
+
+    def compute(y: Any, y_pred: Any, sample_weight: Any) -> Any:
+        import tensorflow as tf
+
+        numbers = found(y, y_pred) if sample_weight is None else found(y, y_pred, sample_weight)
+        return tf.reduce_mean(numbers)
+
+    return compute

@@ -1,0 +1,213 @@
+"""From a finished recording to a graph, and to the list of tensors to measure. Builds no operations and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tb_layerflow.log import records
+
+from . import calls, graphs, layer_table
+from .calls import Leaf, Node
+from .recording import Recording
+
+Selected = Callable[[records.Call, Any], bool]
+"""Whether `layers` chose a call: asked with the call and its layer object."""
+
+
+@dataclass
+class Plan:
+    """Which tensors to measure, and which rows of which table each measurement fills.
+
+    `rows[kind]` holds (call, port, slot); several rows share a slot where the tensor is the same.
+    """
+
+    tensors: list[Any] = field(default_factory=list)
+    is_error: list[bool] = field(default_factory=list)
+    rows: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
+    _slots: dict[int, int] = field(default_factory=dict)
+
+    def add(self, kind: str, call: int, port: int, tensor: Any, *, is_error: bool = False) -> None:
+        """Measure `tensor` for one row."""
+        slot = self._slots.get(id(tensor))
+        if slot is None or self.is_error[slot] != is_error:
+            slot = self._slots[id(tensor)] = len(self.tensors)
+            self.tensors.append(tensor)
+            self.is_error.append(is_error)
+        self.rows.setdefault(kind, []).append((call, port, slot))
+
+    def forget_tensors(self) -> None:
+        """Let go of the trace's tensors; only the rows are needed from then on."""
+        self.tensors = []
+        self._slots = {}
+
+
+@dataclass
+class Outcome:
+    """What one recording found. `nodes` are the calls in the order of `graph.calls`; `layers` the objects of `graph.layers`."""
+
+    graph: records.Graph
+    plan: Plan
+    nodes: list[Node]
+    layers: list[Any]
+    dropped: int
+
+
+def conclude(
+    recording: Recording,
+    results: Iterable[Any],
+    *,
+    model: Any,
+    selected: Selected,
+    kinds: Iterable[str] = ("outputs", "errors"),
+) -> Outcome:
+    """Turn a recording into a graph and a plan.
+
+    Args:
+        recording: one whose calls have all ended.
+        results: the tensors that the step returns; calls that nothing depends on are dropped.
+        model: the model that was recorded, or None; its layers that were never called are listed too.
+        selected: which calls' numbers are wanted.
+        kinds: of `what`: "outputs" (with inputs), "errors".
+    """
+    dropped = _drop_phantoms(recording, results)
+    calls.assign_paths(recording.roots)
+    if recording.graph is None:
+        calls.thin(recording.roots)
+    nodes = calls.number(recording.roots)
+    table = layer_table.LayerTable(model)
+    graph = records.Graph(model=_model_name(model, recording.roots), calls=[], layers=[])
+    for node in nodes:
+        call = _call(node, None if node.kind in ("input", "tap", "function") else table.index_of(node))
+        graph.calls.append(call)
+        _select(call, node, selected)
+    graph.layers, layers = table.finish()
+    passes = _error_kinds(recording, nodes, graph)
+    plan = Plan()
+    for node, call in zip(nodes, graph.calls, strict=True):
+        _plan_call(plan, node, call, passes, set(kinds))
+    graph.ledger = _ledger(graph, dropped, set(kinds), recording)
+    return Outcome(graph, plan, nodes, layers, dropped)
+
+
+def _drop_phantoms(recording: Recording, results: Iterable[Any]) -> int:
+    if recording.graph is None:
+        return 0
+    needed = graphs.needed_operations(recording.graph, results)
+    for node in calls.walk(recording.roots):
+        tensors = [leaf.passed_on if leaf.passed_on is not None else leaf.tensor for leaf in node.outputs]
+        tensors = [tensor for tensor in tensors if tensor is not None]
+        node.dead = bool(tensors) and node.kind != "input" and not any(
+            tensor.op in needed or _logits_needed(node, needed) for tensor in tensors
+        )
+    recording.roots, dropped = calls.prune(recording.roots)
+    return dropped
+
+
+def _logits_needed(node: Node, needed: set[Any]) -> bool:
+    return any(leaf.key == "logits" and leaf.tensor is not None and leaf.tensor.op in needed for leaf in node.outputs)
+
+
+def _model_name(model: Any, roots: list[Node]) -> str:
+    name = getattr(model, "name", None)
+    return str(name) if name else (roots[0].name if roots else "")
+
+
+def _call(node: Node, layer: int | None) -> records.Call:
+    return records.Call(
+        path=node.path, name=node.name, type=node.type, kind=node.kind, layer=layer,
+        parent=None if node.parent is None else node.parent.index,
+        inputs=[_port(leaf) for leaf in node.inputs], outputs=[_port(leaf) for leaf in node.outputs],
+        status=node.status, repeats=node.repeats, failed=node.failed, training=node.training,
+        traced_inside=node.traced_inside,
+    )  # fmt: skip
+
+
+def _port(leaf: Leaf) -> records.Port:
+    source = leaf.source
+    return records.Port(
+        key=leaf.key, shape=leaf.shape, dtype=leaf.dtype, kind=leaf.kind, status=leaf.status, error=leaf.error, op=leaf.op,
+        source=None if source is None or source[0].dead or source[0].index < 0 else (source[0].index, source[1]),
+    )  # fmt: skip
+
+
+def _select(call: records.Call, node: Node, selected: Selected) -> None:
+    if selected(call, node.layer):
+        return
+    for port in call.inputs + call.outputs:
+        port.selected = False
+        port.status = port.status or "not selected"
+        port.error = port.error or "not selected"
+
+
+def _error_kinds(recording: Recording, nodes: list[Node], graph: records.Graph) -> dict[int, str]:
+    """The table's kind for each backward pass that reached an output: `error` where there is one, else `error#0`, …"""
+    reached = sorted({error.backward for node in nodes for leaf in node.outputs for error in leaf.errors})
+    if len(reached) <= 1:
+        graph.backward_names = [recording.pass_names.get(number, "") for number in reached]
+        return {number: "error" for number in reached}
+    graph.backward_names = [recording.pass_names.get(number, "") for number in reached]
+    own = recording.applied_pass if recording.applied_pass in reached else reached[-1]
+    graph.error_pass = f"error#{reached.index(own)}"
+    return {number: f"error#{place}" for place, number in enumerate(reached)}
+
+
+def _plan_call(plan: Plan, node: Node, call: records.Call, passes: dict[int, str], kinds: set[str]) -> None:
+    for number, (leaf, port) in enumerate(zip(node.outputs, call.outputs, strict=True)):
+        if leaf.tensor is not None and port.selected and "outputs" in kinds:
+            plan.add("output", node.index, number, _first_of_same(leaf))
+        if "errors" not in kinds or port.error:
+            continue
+        _plan_errors(plan, node, number, leaf, port, passes)
+    if "outputs" in kinds:
+        for number, (leaf, port) in enumerate(zip(node.inputs, call.inputs, strict=True)):
+            if leaf.tensor is not None and port.selected and not leaf.same_as_source:
+                plan.add("input", node.index, number, leaf.tensor)
+
+
+def _first_of_same(leaf: Leaf) -> Any:
+    """The tensor as it was first seen: what a group passes on is measured once, where it was made."""
+    while leaf.same_as_source and leaf.source is not None and not leaf.source[0].dead:
+        earlier = leaf.source[0].outputs[leaf.source[1]]
+        if earlier.tensor is None or earlier is leaf:
+            break
+        leaf = earlier
+    return leaf.tensor
+
+
+def _plan_errors(plan: Plan, node: Node, number: int, leaf: Leaf, port: records.Port, passes: dict[int, str]) -> None:
+    by_kind: dict[str, Any] = {}
+    for error in leaf.errors:
+        if error.tensor is not None:
+            by_kind.setdefault(passes[error.backward], error.tensor)
+    for kind, tensor in by_kind.items():
+        plan.add(kind, node.index, number, tensor, is_error=True)
+    if by_kind:
+        return
+    inner = next((error.status for error in leaf.errors if error.status), "")
+    at_logits = any(other.key == "logits" and other.errors for other in node.outputs if other is not leaf)
+    port.error = inner or ("at the logits" if at_logits else "not connected")
+
+
+def _ledger(graph: records.Graph, dropped: int, kinds: set[str], recording: Recording) -> list[records.LedgerEntry]:
+    entries = []
+    for call in graph.calls:
+        if call.status:
+            entries.append(records.LedgerEntry(call.path, "", -1, "skipped", call.status))
+            continue
+        for number, port in enumerate(call.outputs):
+            if port.status:
+                entries.append(records.LedgerEntry(call.path, "output", number, "skipped", port.status))
+            if port.error and "errors" in kinds and call.kind != "input":
+                entries.append(records.LedgerEntry(call.path, "error", number, "skipped", port.error))
+    for layer in graph.layers:
+        if not layer.called:
+            entries.append(records.LedgerEntry(layer.path, "", -1, "skipped", "never called in this step"))
+    if dropped:
+        text = f"{dropped} calls that nothing in the step depends on (shape probes and the like) are not part of it"
+        entries.append(records.LedgerEntry("", "", -1, "note", text))
+    for name in recording.random_operations:
+        text = f"draws from TensorFlow's stateful random op {name}, which has one random stream per compiled variant"
+        entries.append(records.LedgerEntry("", "", -1, "note", text))
+    return entries

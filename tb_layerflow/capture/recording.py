@@ -1,0 +1,249 @@
+"""One recording: the calls that run while it is active, in one thread and one graph, with taps on what they return.
+
+It is told of each call's beginning and end by `hooks`; what it found is turned into a graph by `outcome`. It writes nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import tensorflow as tf
+
+from . import graphs, nests
+from .calls import Error, Leaf, Node
+from .taps import Tapes, tap
+
+_active = threading.local()
+
+
+def active() -> Recording | None:
+    """The recording of this thread, or None."""
+    return getattr(_active, "recording", None)
+
+
+class Recording:
+    """A context in which calls are recorded. `errors` says whether outputs are tapped for gradients.
+
+    `roots` are the calls that have no parent, `tapes` the gradient tapes at work. `watched` collects the tapped tensors when the
+    recording itself will differentiate (a probe).
+    """
+
+    def __init__(self, *, errors: bool = True, input_names: list[str] | None = None) -> None:
+        self.errors = errors
+        self.input_names = input_names
+        self.roots: list[Node] = []
+        self.stack: list[Node] = []
+        self.tapes = Tapes()
+        self.graph: Any = None
+        self.applied_pass: int | None = None
+        self.pass_names: dict[int, str] = {}
+        self.watched: list[Any] = []
+        self.random_operations: list[str] = []
+        self._producers: dict[int, tuple[Node, int]] = {}
+        self._kept: list[Any] = []
+        self._entering: dict[int, tuple[tuple[Any, ...], dict[str, Any]]] = {}
+        self._gradients: dict[int, int] = {}
+        self._outer: Recording | None = None
+
+    def __enter__(self) -> Recording:
+        self._outer = active()
+        self.graph = graphs.current()
+        _active.recording = self
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _active.recording = self._outer
+
+    # ------------------------------------------------------------------------------------------------------------- calls
+
+    def passes_by(self, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: tuple[type, ...]) -> bool:
+        """Whether a call is none of the step's: a model being built, a shape being computed, another graph."""
+        graph = graphs.current()
+        if graph is not self.graph and (graphs.is_scratch(graph) or not graphs.is_inside(graph, self.graph)):
+            return True
+        return any(isinstance(leaf, symbolic) for _, leaf in nests.flatten([args, kwargs]))
+
+    def entering(self, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note what a layer received before it cast it to its own dtype."""
+        self._entering[id(layer)] = (args, kwargs)
+
+    def begin(self, layer: Any, call: Any, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node:
+        """A call begins."""
+        parent = self.stack[-1] if self.stack else None
+        node = Node(layer, layer.name, type(layer).__name__, kind, parent)
+        node.status = graphs.why_inner(graphs.current(), self.graph)
+        node.training = _is_true(kwargs.get("training"))
+        node.traced_inside = hasattr(call, "get_concrete_function")
+        node.operations = (self._operation_count(), 0)
+        (parent.children if parent else self.roots).append(node)
+        received = nests.arguments(call, args, kwargs)
+        before = self._received_before_cast(layer, call, received)
+        if parent is None:
+            self._add_root_inputs(node, before)
+        for (key, tensor), (_, uncast) in zip(received, before, strict=True):
+            node.inputs.append(self._input(node, key, tensor, uncast))
+        self.stack.append(node)
+        return node
+
+    def end(self, node: Node, outputs: Any) -> Any:
+        """A call ends; returns its outputs, tapped."""
+        self.stack.pop()
+        node.operations = (node.operations[0], self._operation_count())
+        outputs = nests.map_leaves(lambda port, leaf: leaf, outputs)
+        for key, leaf in nests.flatten(outputs):
+            node.outputs.append(self._leaf(node, key, leaf))
+        logits: list[Leaf] = []
+        tapped = nests.map_leaves(lambda port, leaf: self._pass_on(node, port, leaf, logits), outputs)
+        node.outputs += logits
+        return tapped
+
+    def failed(self, node: Node) -> None:
+        """A call raised."""
+        node.failed = True
+        while self.stack and self.stack.pop() is not node:
+            pass
+
+    def _operation_count(self) -> int:
+        return 0 if self.graph is None else len(self.graph.get_operations())
+
+    # ------------------------------------------------------------------------------------------------------------ tensors
+
+    def _received_before_cast(self, layer: Any, call: Any, received: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        args, kwargs = self._entering.pop(id(layer), ((), {}))
+        before = nests.arguments(call, args, kwargs)
+        return before if len(before) == len(received) else received
+
+    def _add_root_inputs(self, root: Node, received: list[tuple[str, Any]]) -> None:
+        for position, (key, tensor) in enumerate(received):
+            if id(tensor) in self._producers:
+                continue
+            name = key or "input"
+            if self.input_names is not None and len(self.input_names) == len(received) and (not key or key.isdecimal()):
+                name = self.input_names[position]
+            node = Node(None, name, "Input", "input", root, status=root.status)
+            leaf = self._leaf(node, "", tensor)
+            leaf.error = leaf.error or "an input of the model"
+            node.outputs.append(leaf)
+            root.children.append(node)
+            self._keep(tensor, node, 0)
+
+    def _input(self, node: Node, key: str, tensor: Any, uncast: Any) -> Leaf:
+        leaf = self._leaf(node, key, tensor)
+        leaf.source = self._producers.get(id(tensor))
+        leaf.same_as_source = leaf.source is not None
+        if leaf.source is None:
+            leaf.source = self._producers.get(id(uncast))
+        self._kept.append(tensor)
+        return leaf
+
+    def _leaf(self, node: Node, key: str, leaf: Any) -> Leaf:
+        kind, values = _values_of(leaf)
+        if values is None:
+            return Leaf(key, None, None, type(leaf).__name__ if leaf is not None else "", kind, status=_no_statistics(kind))
+        shape = None if values.shape.rank is None else tuple(-1 if size is None else size for size in values.shape)
+        if kind in ("ragged", "sparse"):
+            shape = None if leaf.shape.rank is None else tuple(-1 if size is None else size for size in leaf.shape)
+        found = Leaf(key, values, shape, values.dtype.name, kind, op=_name_of_operation(values))
+        found.status = node.status or _why_unmeasurable(values)
+        found.error = node.status or ("" if values.dtype.is_floating else "integer")
+        if not node.status and not graphs.belongs(values, self.graph):
+            found.status = found.error = "inside another graph"
+        if found.status:
+            found.tensor = None
+        return found
+
+    def _pass_on(self, node: Node, port: int, leaf: Any, logits: list[Leaf]) -> Any:
+        found = node.outputs[port]
+        if isinstance(leaf, tf.Tensor):
+            found.source = self._producers.get(id(leaf))
+            found.same_as_source = found.source is not None
+        if not isinstance(leaf, tf.Tensor) or found.tensor is None or not leaf.dtype.is_floating or not self.errors:
+            if found.tensor is not None and found.error == "":
+                found.error = "no backward pass" if not self.errors else found.kind
+            if isinstance(leaf, tf.Tensor):
+                passed_on = tf.identity(leaf) if found.tensor is not None and not _has_attributes(leaf) else leaf
+                self._keep(passed_on, node, port)
+                return passed_on
+            return leaf
+        self.tapes.watch(leaf)
+        at_logits = Leaf("logits", None, found.shape, found.dtype)
+        passed_on, before = tap(
+            leaf, lambda gradient: self._receive(found, gradient), lambda gradient: self._receive(at_logits, gradient)
+        )
+        if before is not None:
+            at_logits.tensor, at_logits.op = before, _name_of_operation(before)
+            at_logits.source = self._producers.get(id(before))
+            logits.append(at_logits)
+        found.passed_on = passed_on
+        self.watched.append(passed_on)
+        self._keep(passed_on, node, port)
+        return passed_on
+
+    def _keep(self, tensor: Any, node: Node, port: int) -> None:
+        self._kept.append(tensor)
+        self._producers[id(tensor)] = (node, port)
+
+    # ------------------------------------------------------------------------------------------------------------- errors
+
+    def _receive(self, leaf: Leaf, gradient: Any) -> None:
+        if isinstance(gradient, tf.IndexedSlices):
+            gradient = tf.convert_to_tensor(gradient)
+        number = self.tapes.running[-1] if self.tapes.running else max(self.tapes.passes - 1, 0)
+        status = "" if graphs.belongs(gradient, self.graph) else "inside another graph"
+        self._kept.append(gradient)
+        leaf.errors.append(Error(number, None if status else gradient, status))
+
+    def differentiated(self, number: int, gradients: Any) -> None:
+        """A backward pass gave these gradients."""
+        for _, gradient in nests.flatten(gradients):
+            if gradient is not None:
+                self._gradients[id(gradient)] = number
+                self._kept.append(gradient)
+
+    def applied(self, gradients: list[Any]) -> None:
+        """An optimizer applied these gradients (perhaps changed since they were computed)."""
+        numbers = [self._gradients[id(gradient)] for gradient in gradients if id(gradient) in self._gradients]
+        if numbers:
+            self.applied_pass = max(numbers)
+        elif self.tapes.passes:
+            self.applied_pass = self.tapes.passes - 1
+
+
+def _is_true(flag: Any) -> bool:
+    return flag is True
+
+
+def _values_of(leaf: Any) -> tuple[str, Any]:
+    if isinstance(leaf, tf.RaggedTensor):
+        return "ragged", leaf.flat_values
+    if isinstance(leaf, (tf.SparseTensor, tf.IndexedSlices)):
+        return "sparse", leaf.values
+    if isinstance(leaf, tf.Variable):
+        return "", tf.convert_to_tensor(leaf)
+    if isinstance(leaf, tf.Tensor):
+        return "", leaf
+    return ("none" if leaf is None else "object"), None
+
+
+def _no_statistics(kind: str) -> str:
+    return "None" if kind == "none" else "not a tensor"
+
+
+def _why_unmeasurable(tensor: Any) -> str:
+    dtype = tensor.dtype
+    if dtype == tf.string:
+        return "string"
+    if dtype.is_complex:
+        return "complex"
+    if dtype.is_floating or dtype.is_integer or dtype == tf.bool:
+        return ""
+    return f"dtype {dtype.name}"
+
+
+def _name_of_operation(tensor: Any) -> str:
+    return "" if isinstance(tensor, tf.__internal__.EagerTensor) else str(tensor.op.name)
+
+
+def _has_attributes(tensor: Any) -> bool:
+    return getattr(tensor, "_keras_mask", None) is not None or getattr(tensor, "_keras_logits", None) is not None

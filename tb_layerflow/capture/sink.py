@@ -1,0 +1,184 @@
+"""Where records of one stream go: captured arrays become records, in the background, in the stream's log."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tb_layerflow.log import records
+from tb_layerflow.log.writer import StreamWriter
+
+from . import unpack
+from .background import Background
+from .fast_records import FastRecords
+from .outcome import Outcome
+from .selection import Selection
+from .warn import Voice
+
+
+_open_sinks: weakref.WeakSet[Sink] = weakref.WeakSet()
+
+
+class Sink:
+    """One stream being written. Opens its log with the first record; an error of the disk is one warning, and the end of it.
+
+    Args:
+        log_dir: the run's folder.
+        stream: its name.
+        voice: where warnings go.
+        selection: what of a recording belongs to this stream.
+        on_record: called with each finished record.
+    """
+
+    def __init__(self, log_dir: str, stream: str, voice: Voice, selection: Selection) -> None:
+        self.log_dir = log_dir
+        self.stream = stream
+        self.last_step: int | None = None
+        self.records = 0
+        self.idle = False
+        self._voice = voice
+        self._selection = selection
+        self._writer: StreamWriter | None = None
+        self._background = Background(self._flush, self._failed)
+        self._traces: dict[int, tuple[Any, int, records.Graph]] = {}
+        self._notes: list[records.LedgerEntry] = []
+        self._broken = False
+
+    @property
+    def writer(self) -> StreamWriter | None:
+        """The open log, or None before the first record and after the disk failed."""
+        return self._writer
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the disk failed; nothing is written any more."""
+        return self._broken
+
+    def open(self) -> None:
+        """Open the log now. A stream that was left open by a fit which has ended is taken over.
+
+        Raises:
+            ValueError: this stream is being written by another callback.
+        """
+        self.idle = False
+        if self._writer is not None or self._broken:
+            return
+        for other in list(_open_sinks):
+            if other.idle and other.stream == self.stream and _same_folder(other.log_dir, self.log_dir):
+                other.close()
+        try:
+            self._writer = StreamWriter(self.log_dir, self.stream, open_records=FastRecords)
+        except OSError as error:
+            self._failed(error)
+            return
+        _open_sinks.add(self)
+        for note in self._writer.notes:
+            self._voice.warn(note)
+
+    def submit(self, outcome: Outcome, make: Callable[[], tuple[records.Record, unpack.Figures]]) -> None:
+        """Write one record. `make` runs in the background: it gives the record without tables, and its figures."""
+        if self._broken:
+            return
+        self._background.submit(lambda: self._write(outcome, *make()))
+
+    def note(self, entry: records.LedgerEntry) -> None:
+        """A ledger entry for the whole stream; it is written with the next record."""
+        self._notes.append(entry)
+
+    def drain(self) -> None:
+        """Wait until all records are on disk."""
+        self._background.drain()
+
+    def close(self) -> None:
+        """Drain, and let go of the log. A later record opens a new session."""
+        self._background.close()
+        if self._writer is not None:
+            try:
+                self._writer.close()
+            except OSError as error:
+                self._failed(error)
+        self._writer = None
+        self._traces.clear()
+        _open_sinks.discard(self)
+
+    def _write(self, outcome: Outcome, record: records.Record, figures: unpack.Figures) -> None:
+        if self._broken or self._writer is None:
+            return
+        trace, graph = self._trace_of(outcome)
+        record.trace = trace
+        rows = {
+            kind: chosen
+            for kind, entries in outcome.plan.rows.items()
+            if (chosen := [row for row in entries if self._is_selected(graph, kind, row)])
+        }
+        record.tables, record.histograms = unpack.tables(figures, rows)
+        record.ledger += self._notes
+        self._notes.clear()
+        self._writer.write_record(record)
+        self.records += 1
+
+    def _is_selected(self, graph: records.Graph, kind: str, row: tuple[int, int, int]) -> bool:
+        call = graph.calls[row[0]]
+        return (call.inputs if kind == "input" else call.outputs)[row[1]].selected
+
+    def _trace_of(self, outcome: Outcome) -> tuple[int, records.Graph]:
+        assert self._writer is not None
+        known = self._traces.get(id(outcome))
+        if known is not None and known[0] is outcome:
+            return known[1], known[2]
+        graph = self._own(outcome)
+        for _, number, earlier in self._traces.values():
+            if _same(earlier, graph):
+                trace = number
+                break
+        else:
+            trace = self._writer.write_graph(graph)
+        if outcome.graph.execution.mode == "eager":
+            self._traces.clear()
+        self._traces[id(outcome)] = (outcome, trace, graph)
+        return trace, graph
+
+    def _own(self, outcome: Outcome) -> records.Graph:
+        """The graph with what other streams of the model chose, and this one did not, marked as such."""
+        if self._selection.everything:
+            return outcome.graph
+        own = replace(outcome.graph, calls=[])
+        for call, node in zip(outcome.graph.calls, outcome.nodes, strict=True):
+            if self._selection(call, node.layer):
+                own.calls.append(call)
+                continue
+            own.calls.append(replace(call, inputs=_unselected(call.inputs), outputs=_unselected(call.outputs)))
+        return own
+
+    def _flush(self) -> None:
+        if self._writer is not None and not self._broken:
+            self._writer.flush()
+
+    def _failed(self, error: BaseException) -> None:
+        self._broken = True
+        what = f"the log in {self.log_dir} cannot be written ({error})" if isinstance(error, OSError) else f"recording failed: {error!r}"
+        self._voice.warn(f"{what}. Training goes on; stream {self.stream!r} ends here, what was written before stays.", cause=error)
+
+
+def _same_folder(one: str, two: str) -> bool:
+    return os.path.abspath(one) == os.path.abspath(two)
+
+
+def _unselected(ports: list[records.Port]) -> list[records.Port]:
+    return [
+        replace(port, selected=False, status=port.status or "not selected", error=port.error or "not selected") for port in ports
+    ]
+
+
+def _same(one: records.Graph, two: records.Graph) -> bool:
+    return one.calls == two.calls and one.layers == two.layers
+
+
+def numpy_figures(captured: dict[str, Any]) -> unpack.Figures:
+    """The measured arrays of one replica or chunk as figures."""
+    return unpack.figures(*(np.asarray(captured[name]) for name in ("exact", "part", "codes", "sizes")))

@@ -1,0 +1,84 @@
+"""Taps: an identity whose forward side gives a tensor's value and whose backward side gives its error. Knows no layers.
+
+`record.record_operation` is what TensorFlow's own custom gradients are made of; used directly it adds nothing to the global registry
+of gradients, which would grow by one entry per tap and trace.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager import record
+
+REAPPLIED = frozenset({"Softmax", "Sigmoid"})
+"""Keras's losses look for these op types at a model's output and then read the logits before them."""
+
+
+def identity(tensor: Any, received: Callable[[Any], None]) -> Any:
+    """The same tensor, passed on; `received` is called with each gradient that comes back through it."""
+    with record.stop_recording():
+        passed_on = tf.identity(tensor)
+
+    def backward(gradient: Any) -> list[Any]:
+        received(gradient)
+        return [gradient]
+
+    record.record_operation("LayerFlowTap", [passed_on], [tensor], backward)
+    return passed_on
+
+
+def tap(tensor: Any, received: Callable[[Any], None], received_at_logits: Callable[[Any], None]) -> tuple[Any, Any]:
+    """Pass `tensor` on through a tap, carrying over all that Keras reads off it.
+
+    Returns the tensor to go on with, and its logits where it has any (else None), which are tapped as well.
+    """
+    operation = None if isinstance(tensor, tf.__internal__.EagerTensor) else tensor.op
+    keras_logits = getattr(tensor, "_keras_logits", None)
+    if operation is not None and operation.type in REAPPLIED and keras_logits is None:
+        logits = identity(operation.inputs[0], received_at_logits)
+        reapply = tf.raw_ops.Softmax if operation.type == "Softmax" else tf.raw_ops.Sigmoid
+        passed_on = reapply(logits=logits) if operation.type == "Softmax" else reapply(x=logits)
+        passed_on.set_shape(tensor.shape)
+        _carry_mask(tensor, passed_on)
+        return passed_on, operation.inputs[0]
+    passed_on = identity(tensor, received)
+    _carry_mask(tensor, passed_on)
+    if keras_logits is not None:
+        passed_on._keras_logits = identity(keras_logits, received_at_logits)
+    return passed_on, keras_logits
+
+
+def _carry_mask(old: Any, new: Any) -> None:
+    mask = getattr(old, "_keras_mask", None)
+    if mask is not None:
+        new._keras_mask = mask
+
+
+class Tapes(threading.local):
+    """The gradient tapes that are recording in this thread, and the number of the backward pass that is running."""
+
+    def __init__(self) -> None:
+        self.active: list[Any] = []
+        self.passes = 0
+        self.running: list[int] = []
+
+    def watch(self, tensor: Any) -> None:
+        """Let every recording tape follow `tensor`, so that errors reach it where nothing before it is trained."""
+        for tape in self.active:
+            if getattr(tape, "_recording", False):
+                tape.watch(tensor)
+
+    @contextmanager
+    def backward_pass(self) -> Iterator[int]:
+        """One run of a tape; gives its number, counted from 0 in this recording."""
+        number = self.passes
+        self.passes += 1
+        self.running.append(number)
+        try:
+            yield number
+        finally:
+            self.running.pop()

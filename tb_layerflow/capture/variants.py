@@ -1,0 +1,249 @@
+"""The recording variants of a model's training step: the same `train_step`, run while calls are recorded.
+
+What is captured leaves the step beside Keras's logs, never in them. A variant is traced when it is first called.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+
+from . import execution, hooks, nests, statistics
+from .outcome import Outcome, Selected, conclude
+from .recording import Recording
+from .warn import say
+
+
+@dataclass
+class Captured:
+    """What one recorded step gave. `replicas` holds the arrays of each replica, still as tensors."""
+
+    outcome: Outcome
+    replicas: list[dict[str, Any]]
+    trace: int
+    logs: Any = None
+    steps: int = 1
+    trace_seconds: float = 0.0
+
+
+@dataclass
+class Needs:
+    """What the callbacks of a model want of a recording, together."""
+
+    selected: Selected
+    kinds: tuple[str, ...]
+    everything: bool
+
+
+@dataclass
+class _Trace:
+    """One trace of the recording step; `outcome` belongs to its first replica."""
+
+    number: int
+    outcome: Outcome
+    skipped: bool = False
+
+
+@dataclass
+class TrainingVariant:
+    """The recording twin of `model.train_function`.
+
+    Call it as Keras calls `train_function`; it returns a `Captured`. `unrecorded` runs in its place for all but the last of
+    `steps_per_execution` steps.
+    """
+
+    model: Any
+    needs: Needs
+    traces: list[_Trace] = field(default_factory=list)
+    _recorded: Any = None
+    _plain: Any = None
+    _current: int = -1
+
+    def __call__(self, iterator: Any) -> Captured:
+        logs: Any = None
+        steps = 0
+        for batch, is_last in _batches(iterator, execution.steps_per_execution(self.model)):
+            steps += 1
+            if not is_last:
+                logs = self._run_plain(batch)
+                continue
+            captured = self._run_recorded(iterator, batch)
+            captured.steps = steps
+            return captured
+        raise AssertionError("an execution has at least one batch")
+
+    def _run_plain(self, batch: Any) -> Any:
+        if self._plain is None:
+            self._plain = self._function(self.model.train_step)
+        return self._plain(batch)
+
+    def _run_recorded(self, iterator: Any, batch: Any) -> Captured:
+        if self._recorded is None:
+            self._recorded = self._function(self._recorded_step)
+        known = len(self.traces)
+        started = time.perf_counter()
+        with hooks.installed():
+            logs, captured = self._call(iterator, batch)
+        seconds = time.perf_counter() - started
+        if len(self.traces) > known:
+            self._current = len(self.traces) - 1
+            self._report(seconds)
+        traced = len(self.traces) > known and not self._eager
+        trace = self.traces[self._current]
+        if self._eager:
+            self.traces.clear()
+        return Captured(trace.outcome, captured, trace.number, logs, trace_seconds=seconds if traced else 0.0)
+
+    @property
+    def _eager(self) -> bool:
+        return bool(self.model.run_eagerly)
+
+    def _call(self, iterator: Any, batch: Any) -> Any:
+        if self._eager or not _is_default_strategy(self.model.distribute_strategy):
+            return self._recorded(batch)
+        specification = getattr(iterator, "element_spec", None)
+        if specification is None:
+            return self._recorded(batch)
+        return self._recorded.get_concrete_function(specification)(batch)
+
+    def _report(self, seconds: float) -> None:
+        trace = self.traces[-1]
+        report = execution.report(self.model, function="train_step", trace_seconds=seconds)
+        report.traces = len(self.traces)
+        trace.outcome.graph.execution = report
+        if not self._eager:
+            say(f"traced the recording step of {self.model.name!r} in {seconds:.1f} s ({len(trace.outcome.graph.calls)} calls)")
+
+    def _function(self, step: Callable[[Any], Any]) -> Any:
+        """`step` over one batch as Keras makes it: in the strategy's replicas, with its logs reduced, traced unless eager."""
+        strategy = self.model.distribute_strategy
+        reduce_per_replica = sys.modules[_trainer_module(self.model)].reduce_per_replica
+        convert = getattr(self.model, "_autoconvert_optionals", None)
+
+        @tf.autograph.experimental.do_not_convert
+        def one_step(batch: Any) -> Any:
+            outputs = strategy.run(convert(step) if convert else step, args=(batch,))
+            logs, captured = outputs if step == self._recorded_step else (outputs, None)
+            logs = reduce_per_replica(logs, strategy, reduction="auto")
+            if captured is None:
+                return logs
+            return logs, strategy.experimental_local_results(captured)
+
+        if self._eager:
+            return one_step
+        return tf.function(one_step, reduce_retracing=True, jit_compile=bool(self.model.jit_compile))
+
+    def _recorded_step(self, batch: Any) -> Any:
+        optimizer = getattr(self.model, "optimizer", None)
+        captured: dict[str, Any] = {}
+        if optimizer is not None and hasattr(optimizer, "iterations"):
+            captured["iterations"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
+        scale = _loss_scale(optimizer)
+        with Recording(errors="errors" in self.needs.kinds, input_names=input_names(self.model)) as recording:
+            with _own_loss(self.model, captured):
+                logs = self.model.train_step(batch)
+        results = [leaf for _, leaf in nests.flatten([logs, list(captured.values())]) if isinstance(leaf, tf.Tensor)]
+        outcome = conclude(recording, results, model=self.model, selected=self.needs.selected, kinds=self.needs.kinds)
+        inverse = None if scale is None else 1.0 / scale
+        factors = [inverse if is_error else None for is_error in outcome.plan.is_error]
+        captured |= statistics.measure(outcome.plan.tensors, factors, everything=self.needs.everything)._asdict()
+        captured["batch_size"] = _batch_size(batch)
+        if scale is not None:
+            captured["loss_scale"] = scale
+            captured["iterations_after"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
+        outcome.plan.forget_tensors()
+        if _first_replica():
+            self.traces.append(_Trace(len(self.traces), outcome))
+        return logs, captured
+
+
+def input_names(model: Any) -> list[str] | None:
+    """What the inputs of a functional or sequential model are called, or None."""
+    try:
+        names = getattr(model, "input_names", None) or [tensor.name for tensor in model.inputs or []]
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return [str(name).partition(":")[0] for name in names] or None
+
+
+def _trainer_module(model: Any) -> str:
+    for base in type(model).__mro__:
+        if "make_train_function" in vars(base):
+            return base.__module__
+    raise TypeError(f"{type(model).__name__} has no make_train_function")
+
+
+def _batches(iterator: Any, count: int) -> Iterator[tuple[Any, bool]]:
+    """The next batches of one execution, at most `count`, each with whether it is the last."""
+    if not hasattr(iterator, "get_next_as_optional"):
+        for number, batch in enumerate(iterator):
+            yield batch, number + 1 == count
+            if number + 1 == count:
+                return
+        return
+    if count == 1:
+        yield iterator.get_next(), True
+        return
+    batch = iterator.get_next()
+    for number in range(1, count + 1):
+        following = iterator.get_next_as_optional() if number < count else None
+        more = following is not None and bool(following.has_value())
+        yield batch, not more
+        if following is None or not more:
+            return
+        batch = following.get_value()
+
+
+def _is_default_strategy(strategy: Any) -> bool:
+    return type(strategy).__name__ == "_DefaultDistributionStrategy"
+
+
+def _first_replica() -> bool:
+    context = tf.distribute.get_replica_context()
+    number = getattr(context, "replica_id_in_sync_group", 0) if context is not None else 0
+    return not isinstance(number, int) or number == 0
+
+
+def _loss_scale(optimizer: Any) -> Any:
+    """What the optimizer multiplies the loss by, as a float32 scalar tensor; None where it does not."""
+    if optimizer is None or not hasattr(optimizer, "scale_loss"):
+        return None
+    if getattr(optimizer, "loss_scale_factor", None) is None and not hasattr(optimizer, "initial_scale"):
+        return None
+    return tf.cast(optimizer.scale_loss(tf.constant(1.0)), tf.float32)
+
+
+def _batch_size(batch: Any) -> Any:
+    for _, leaf in nests.flatten(batch):
+        if isinstance(leaf, tf.RaggedTensor):
+            return tf.cast(leaf.nrows(), tf.int32)
+        if isinstance(leaf, tf.Tensor) and leaf.shape.rank != 0:
+            return tf.shape(leaf)[0]
+    return tf.constant(0)
+
+
+class _own_loss:  # noqa: N801 (a context manager, used like a function)
+    """While the step runs, notes the first loss that the model computes, before it is scaled or averaged over the epoch."""
+
+    def __init__(self, model: Any, captured: dict[str, Any]) -> None:
+        self._model = model
+        self._captured = captured
+
+    def __enter__(self) -> None:
+        original = self._model.compute_loss
+
+        def compute_loss(*args: Any, **kwargs: Any) -> Any:
+            loss = original(*args, **kwargs)
+            if isinstance(loss, tf.Tensor) and "loss" not in self._captured:
+                self._captured["loss"] = tf.cast(loss, tf.float32)
+            return loss
+
+        self._model.__dict__["compute_loss"] = compute_loss
+
+    def __exit__(self, *exception: object) -> None:
+        self._model.__dict__.pop("compute_loss", None)

@@ -1,0 +1,54 @@
+"""How LayerFlow speaks while training runs: one warning per matter, never an exception unless `strict`."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+
+BACKGROUND_THREAD = "layerflow-writer"
+
+
+class LayerFlowWarning(UserWarning):
+    """Something was not recorded; training goes on."""
+
+
+class RecordingError(RuntimeError):
+    """Something was not recorded, and `strict=True` asked for an error."""
+
+
+class Voice:
+    """Says each matter once; with `strict` raises instead.
+
+    What goes wrong in the background thread cannot be raised there: it is kept, and raised by `check` in the training thread.
+    """
+
+    def __init__(self, strict: bool = False) -> None:
+        self.strict = strict
+        self._said: set[str] = set()
+        self._pending: RecordingError | None = None
+
+    def warn(self, sentence: str, *, cause: BaseException | None = None) -> None:
+        """One warning (or error) for one matter."""
+        if self.strict:
+            error = RecordingError(sentence)
+            error.__cause__ = cause
+            if threading.current_thread().name == BACKGROUND_THREAD:
+                self._pending = self._pending or error
+                return
+            raise error
+        if sentence in self._said:
+            return
+        self._said.add(sentence)
+        warnings.warn(f"LayerFlow: {sentence}", LayerFlowWarning, stacklevel=2)
+
+    def check(self) -> None:
+        """Raise what went wrong in the background, if `strict`."""
+        error, self._pending = self._pending, None
+        if error is not None:
+            raise error
+
+
+def say(sentence: str) -> None:
+    """One line on the error stream, beside Keras's progress bar."""
+    print(f"LayerFlow: {sentence}", file=sys.stderr, flush=True)
