@@ -20,7 +20,7 @@ const styleSheetsAsText = {
 
 const result = await build({
   absWorkingDir: here,
-  entryPoints: { index: "src/index.tsx", "layout.worker": "src/graph/layout.worker.ts" },
+  entryPoints: { index: "src/index.tsx", "layout.worker": "src/flow/layout.worker.ts" },
   outdir: target,
   bundle: true,
   splitting: true,

@@ -18,17 +18,19 @@ export const run = signal("");
 export const stream = signal("");
 /** The step at the cursor; null before anything is loaded, or to follow the newest one. */
 export const step = signal<number | null>(null);
-/** Path of the chosen call; empty: nothing chosen. */
-export const chosen = signal("");
-/** Path of the call under the pointer, in whichever view it is. */
-export const hovered = signal("");
+/** The chosen call, an index into `graph.calls`; null: nothing chosen. */
+export const chosen = signal<number | null>(null);
+/** Its path, which finds it again in another step's, stream's or run's graph; empty: nothing chosen. */
+export const chosenPath = signal("");
+/** The call under the pointer, in whichever view it is. */
+export const hovered = signal<number | null>(null);
 export const colourBy = signal<ColourBy>({ kind: "error", column: "l2" });
 export const scaleSpan = signal<ScaleSpan>("step");
 /** Key of an entry of VIEWS in views.ts. */
 export const view = signal("flow");
 /** Key of an entry of PANELS in inspector/panels.ts. */
 export const panel = signal("distribution");
-/** Keys of the groups that stand open; null: as the first view decides. */
+/** Paths of the groups that stand open; null: as the first view decides. */
 export const openGroups = signal<ReadonlySet<string> | null>(null);
 /** Keys of the stacks and repeats that were unfolded. */
 export const unfolded = signal<ReadonlySet<string>>(new Set());
@@ -37,8 +39,8 @@ export const outlineWidth = signal(288);
 export const heatmap = signal(false);
 export const filter = signal("");
 export const playing = signal(false);
-export const helpOpen = signal(false);
-export const searchOpen = signal(false);
+/** The menu or overlay that stands open: `run`, `colour`, `search`, `execution`, `help`, or empty. */
+export const menu = signal("");
 export const ledgerOpen = signal(false);
 export const inspectorOpen = signal(false);
 export const railOpen = signal(false);
@@ -63,6 +65,8 @@ export const steps = signal<StepsTable | null>(null);
 export const record = signal<RecordTable | null>(null);
 /** The colour-by over all steps. */
 export const series = signal<SeriesTable | null>(null);
+/** `finite` of the colour-by's kind over all steps, fetched only where `series` holds numbers that are none. */
+export const flaws = signal<SeriesTable | null>(null);
 export const ledger = signal<LedgerEntry[] | null>(null);
 /** A sentence in place of the picture, where the stream cannot be shown. */
 export const problem = signal("");
@@ -79,7 +83,6 @@ export const streamInfo = computed<StreamInfo | undefined>(() =>
 export const callIndex = computed<ReadonlyMap<string, number>>(
   () => new Map(graph.value?.calls.map((call, index) => [call.path, index]) ?? []),
 );
-export const chosenIndex = computed<number | null>(() => callIndex.value.get(chosen.value) ?? null);
 /** The place of the cursor among the steps that exist; -1 where there are none. */
 export const stepIndex = computed(() => {
   const all = steps.value?.step;

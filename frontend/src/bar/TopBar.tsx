@@ -1,0 +1,234 @@
+/** The bar over the page: which run, stream and step; how it is shown; where to find things. */
+import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { runColour } from "../host";
+import { share } from "../memory";
+import { choose, reveal } from "../selection";
+import * as state from "../state";
+import { columnName, kindName, kindShort, words } from "../strings";
+import { WEIGHT_KINDS } from "../values";
+import { VIEWS } from "../views";
+import { Execution } from "./Execution";
+import { PickList, type PickEntry } from "./PickList";
+import { Popover } from "./Popover";
+import { StepCursor } from "./StepCursor";
+
+export function TopBar() {
+  return (
+    <header class="bar">
+      <RunPicker />
+      <StreamSegment />
+      <StepCursor />
+      <ViewSegment />
+      <ColourMenu />
+      <Search />
+      <Execution />
+      <Share />
+      <Theme />
+      <button class="icon text" aria-label={words.bar.help} title={words.bar.help} onClick={() => (state.menu.value = "help")}>
+        ?
+      </button>
+    </header>
+  );
+}
+
+interface SegmentProps {
+  label: string;
+  entries: { key: string; name: ComponentChildren; title?: string }[];
+  current: string;
+  onPick(key: string): void;
+}
+
+export function Segment({ label, entries, current, onPick }: SegmentProps) {
+  return (
+    <div class="segment" role="group" aria-label={label}>
+      {entries.map(({ key, name, title }) => (
+        <button key={key} title={title} aria-pressed={key === current} onClick={() => onPick(key)}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function RunPicker() {
+  const runs = state.streams.value?.runs ?? [];
+  const dot = (run: string) => <i class="dot" style={{ background: runColour(run) }} />;
+  const entries: PickEntry<string>[] = runs.map(({ run, streams }) => ({
+    key: run,
+    value: run,
+    text: run,
+    current: run === state.run.value,
+    show: (
+      <>
+        {dot(run)}
+        <span class="grow">{run}</span>
+        <span class="quiet">{streams.map(({ stream }) => stream).join(" · ")}</span>
+      </>
+    ),
+  }));
+  const pick = (run: string) => {
+    state.run.value = run;
+    const streams = runs.find((entry) => entry.run === run)!.streams;
+    if (!streams.some(({ stream }) => stream === state.stream.value)) state.stream.value = streams[0]?.stream ?? "";
+    state.menu.value = "";
+  };
+  return (
+    <Popover
+      name="run"
+      label={words.bar.run}
+      className="runs"
+      button={
+        <>
+          {state.run.value && dot(state.run.value)}
+          <span class="cut">{state.run.value || "–"}</span>
+          <Caret />
+        </>
+      }
+    >
+      <PickList entries={entries} label={words.bar.run} placeholder={words.bar.run} onPick={pick} />
+    </Popover>
+  );
+}
+
+export const Caret = () => (
+  <svg class="caret" viewBox="0 0 8 5" aria-hidden="true">
+    <path d="M1 .8 4 4 7 .8" />
+  </svg>
+);
+
+function StreamSegment() {
+  const streams = state.runInfo.value?.streams ?? [];
+  if (!streams.length) return null;
+  if (streams.length > 4) {
+    return (
+      <select
+        class="streams"
+        aria-label={words.bar.stream}
+        value={state.stream.value}
+        onChange={(event) => (state.stream.value = event.currentTarget.value)}
+      >
+        {streams.map(({ stream }) => (
+          <option key={stream}>{stream}</option>
+        ))}
+      </select>
+    );
+  }
+  const entries = streams.map(({ stream, records }) => ({ key: stream, name: stream, title: words.bar.records(records) }));
+  return <Segment label={words.bar.stream} entries={entries} current={state.stream.value} onPick={(key) => (state.stream.value = key)} />;
+}
+
+function ViewSegment() {
+  const entries = VIEWS.map(({ key, hotkey }) => ({ key, name: words.views[key], title: hotkey }));
+  return <Segment label={words.bar.views} entries={entries} current={state.view.value} onPick={(key) => (state.view.value = key)} />;
+}
+
+function ColourMenu() {
+  const { kind, column } = state.colourBy.value;
+  const table = state.record.value;
+  const entries: PickEntry<{ kind: string; column: string }>[] = [];
+  for (const name of table?.kinds.keys() ?? []) {
+    if (WEIGHT_KINDS.has(name)) continue;
+    for (const each of table!.columns) {
+      if (each === "finite") continue;
+      entries.push({
+        key: `${name}.${each}`,
+        value: { kind: name, column: each },
+        group: kindName(name),
+        text: `${columnName(each)} ${kindName(name)} ${name}`,
+        current: name === kind && each === column,
+        show: columnName(each),
+      });
+    }
+  }
+  const pick = (value: { kind: string; column: string }) => {
+    state.colourBy.value = value;
+    state.menu.value = "";
+  };
+  return (
+    <Popover
+      name="colour"
+      label={words.bar.colourBy}
+      className="colour"
+      button={
+        <>
+          <span class="quiet wide">{words.bar.colour}</span>
+          <span class="cut">
+            {kindShort(kind)} {columnName(column)}
+          </span>
+          <Caret />
+        </>
+      }
+    >
+      <PickList entries={entries} label={words.bar.colourBy} placeholder={words.bar.colourSearch} onPick={pick} />
+    </Popover>
+  );
+}
+
+function Search() {
+  const calls = state.menu.value === "search" ? (state.graph.value?.calls ?? []) : [];
+  const entries: PickEntry<number>[] = calls.map((call, index) => ({
+    key: call.path,
+    value: index,
+    text: `${call.name} ${call.path} ${call.type}`,
+    show: (
+      <>
+        <span class="grow mono">{call.path === "." ? state.graph.value!.model : call.path}</span>
+        <span class="quiet">{call.type}</span>
+      </>
+    ),
+  }));
+  const pick = (call: number) => {
+    reveal(call);
+    if (state.graph.value?.calls[call]?.parent === null) choose(call);
+    state.menu.value = "";
+  };
+  return (
+    <Popover
+      name="search"
+      label={words.bar.search}
+      className="search"
+      align="end"
+      button={
+        <>
+          <svg class="glass" viewBox="0 0 14 14" aria-hidden="true">
+            <circle cx="6" cy="6" r="4.2" />
+            <path d="m9.2 9.2 3.3 3.3" />
+          </svg>
+          <span class="grow wide">{words.bar.searchPlaceholder}</span>
+          <kbd class="wide">/</kbd>
+        </>
+      }
+    >
+      <PickList entries={entries} label={words.bar.search} placeholder={words.bar.searchPlaceholder} limit={100} onPick={pick} />
+    </Popover>
+  );
+}
+
+function Share() {
+  const [done, setDone] = useState(false);
+  const onClick = async () => {
+    setDone(await share());
+    setTimeout(() => setDone(false), 1600);
+  };
+  return (
+    <button class="plain share" title={words.bar.shareTitle} aria-live="polite" onClick={() => void onClick()}>
+      {done ? words.bar.shared : words.bar.share}
+    </button>
+  );
+}
+
+function Theme() {
+  const next = { auto: "light", light: "dark", dark: "auto" } as const;
+  const label = words.bar.theme[state.theme.value];
+  return (
+    <button class="icon theme" aria-label={label} title={label} onClick={() => (state.theme.value = next[state.theme.value])}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <circle cx="8" cy="8" r="5.2" fill="none" stroke="currentColor" stroke-width="1.4" />
+        {state.theme.value === "auto" && <path d="M8 2.8a5.2 5.2 0 0 1 0 10.4z" fill="currentColor" />}
+        {state.theme.value === "dark" && <circle cx="8" cy="8" r="5.2" fill="currentColor" />}
+        {state.theme.value === "light" && <circle cx="8" cy="8" r="1.6" fill="currentColor" />}
+      </svg>
+    </button>
+  );
+}

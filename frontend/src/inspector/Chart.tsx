@@ -1,0 +1,134 @@
+/** One chart over the steps: the only file that knows uPlot. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import { count, exponent, number } from "../format";
+import { nearestIndex, dark } from "../state";
+
+export interface Line {
+  name: string;
+  values: ArrayLike<number>;
+  /** A colour token. */
+  colour: string;
+  dashed?: boolean;
+}
+
+interface ChartProps {
+  x: Float64Array;
+  lines: Line[];
+  logarithmic?: boolean;
+  height: number;
+  /** The step at the cursor, marked by a line. */
+  now: number;
+  onPick(step: number): void;
+}
+
+/** A logarithm has no zero, and a gap is not a zero: both break the line. */
+function drawable(values: ArrayLike<number>, logarithmic: boolean): (number | null)[] {
+  return Array.from(values, (value) => (Number.isFinite(value) && (!logarithmic || value > 0) ? value : null));
+}
+
+const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function options(props: ChartProps, width: number, hover: (index: number | null) => void, now: () => number): uPlot.Options {
+  const { lines, logarithmic, height, onPick, x } = props;
+  const axis: uPlot.Axis = {
+    stroke: token("--ink-3"),
+    font: `11px ${token("--mono")}`,
+    grid: { stroke: token("--line"), width: 1 },
+    ticks: { show: false },
+    gap: 4,
+  };
+  return {
+    width,
+    height,
+    padding: [6, 8, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
+    scales: { x: { time: false }, y: logarithmic ? { distr: 3 } : {} },
+    axes: [
+      { ...axis, grid: { show: false }, size: 22, values: (_, splits) => splits.map((step) => (Number.isInteger(step) ? count(step) : "")) },
+      { ...axis, size: 50, values: (_, splits) => splits.map((value) => tick(value, logarithmic)) },
+    ],
+    series: [{}, ...lines.map(({ name, colour, dashed }) => ({
+      label: name,
+      stroke: token(colour),
+      width: 1.4,
+      dash: dashed ? [4, 3] : undefined,
+      points: { show: x.length < 3, size: 5 },
+    }))],
+    hooks: {
+      setCursor: [(plot) => hover(plot.cursor.idx ?? null)],
+      draw: [(plot) => markNow(plot, now())],
+      ready: [(plot) => plot.over.addEventListener("click", () => {
+        const step = x[plot.cursor.idx ?? -1];
+        if (step !== undefined) onPick(step);
+      })],
+    },
+  };
+}
+
+/** A logarithmic axis writes its powers of ten only. */
+function tick(value: number | null, logarithmic = false): string {
+  if (value === null) return "";
+  if (!logarithmic) return number(value, 3).replace(/\.?0+$/, "");
+  const power = Math.log10(value);
+  return Math.abs(power - Math.round(power)) < 1e-9 ? exponent(value, 1) : "";
+}
+
+function markNow(plot: uPlot, step: number): void {
+  const x = Math.round(plot.valToPos(step, "x", true));
+  const { left, top, width, height } = plot.bbox;
+  if (x < left || x > left + width) return;
+  plot.ctx.save();
+  plot.ctx.strokeStyle = token("--accent");
+  plot.ctx.lineWidth = devicePixelRatio;
+  plot.ctx.beginPath();
+  plot.ctx.moveTo(x, top);
+  plot.ctx.lineTo(x, top + height);
+  plot.ctx.stroke();
+  plot.ctx.restore();
+}
+
+export function Chart(props: ChartProps) {
+  const { x, lines, logarithmic = false, height, now } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const [width, setWidth] = useState(0);
+  const [over, setOver] = useState<number | null>(null);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)));
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, []);
+  const look = `${lines.map(({ name, colour }) => name + colour).join()} ${dark.value} ${logarithmic} ${width > 0}`;
+  const numbers: uPlot.AlignedData = [x, ...lines.map(({ values }) => drawable(values, logarithmic))];
+  useEffect(() => {
+    if (!width) return;
+    plot.current = new uPlot(
+      options({ ...latest.current, onPick: (step) => latest.current.onPick(step) }, width, setOver, () => latest.current.now),
+      numbers,
+      box.current!,
+    );
+    return () => plot.current?.destroy();
+  }, [look]);
+  useEffect(() => plot.current?.setSize({ width, height }), [width, height]);
+  useEffect(() => plot.current?.setData(numbers), [x, ...lines.map(({ values }) => values), lines.length]);
+  useEffect(() => plot.current?.redraw(), [now]);
+  const index = over ?? nearestIndex(x, now);
+  return (
+    <div class="chart">
+      <div class="chart-box" ref={box} style={{ height: `${height}px` }} />
+      <p class="note readout mono">
+        <span class="quiet">step {count(x[index] ?? NaN)}</span>
+        {lines.map(({ name, values, colour }) => (
+          <span key={name}>
+            <i class="key" style={{ background: `var(${colour})` }} />
+            <span class="quiet">{name}</span> {number(values[index] ?? NaN)}
+          </span>
+        ))}
+      </p>
+    </div>
+  );
+}

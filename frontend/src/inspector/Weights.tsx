@@ -1,0 +1,55 @@
+/** The variables of the chosen call's layer. */
+import { count, shape } from "../format";
+import { reveal, tree } from "../selection";
+import { graph } from "../state";
+import { words } from "../strings";
+
+export function Weights({ call }: { call: number }) {
+  const { calls, layers } = graph.value!;
+  const { layer } = calls[call]!;
+  if (layer === null) return <p class="sentence">{words.weights.noLayer}</p>;
+  const { weights, parameters, path } = layers[layer]!;
+  if (!weights.length) return <p class="sentence">{words.weights.none}</p>;
+  const shared = tree.value!.callsOfLayer[layer]!;
+  const size = (dimensions: number[]) => dimensions.reduce((product, each) => product * each, 1);
+  return (
+    <>
+      <table class="statistics weights">
+        <thead>
+          <tr>
+            <th scope="col">{words.weights.name}</th>
+            <th scope="col">{words.weights.shape}</th>
+            <th scope="col">{words.weights.count}</th>
+            <th scope="col">{words.weights.dtype}</th>
+          </tr>
+        </thead>
+        <tbody class="mono">
+          {weights.map((weight, index) => (
+            <tr key={index}>
+              <th scope="row">{weight.name}{!weight.trainable && <span class="quiet"> {words.weights.frozen}</span>}</th>
+              <td>{shape(weight.shape)}</td>
+              <td>{count(size(weight.shape))}</td>
+              <td>{weight.dtype}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="quiet note">{words.weights.parameters(count(parameters))}</p>
+      {shared.length > 1 && (
+        <>
+          <p class="note">{words.weights.shared(shared.length)}</p>
+          <ul class="calls">
+            {shared.map((each) => (
+              <li key={each}>
+                {each === call ? <span class="mono strong">{calls[each]!.path}</span> : (
+                  <button class="link mono" onClick={() => reveal(each)}>{calls[each]!.path}</button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p class="quiet note">{words.weights.addressed} <span class="mono">{path}</span></p>
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+/** The Python text that reaches in the reader what the page shows. Pure. */
+
+/** A Python string literal; JSON's escapes are Python's too. */
+const quote = (text: string) => JSON.stringify(text);
+
+/** `port=1` and the like, left out where they are the default. */
+function extras(parts: Record<string, string | number>, defaults: Record<string, string | number>): string {
+  return Object.entries(parts)
+    .filter(([name, value]) => value !== defaults[name])
+    .map(([name, value]) => `, ${name}=${typeof value === "string" ? quote(value) : value}`)
+    .join("");
+}
+
+export function openPython(run: string, stream: string): string {
+  return `import tb_layerflow as layerflow\n\nstream = layerflow.reader.LogDir(log_dir).run(${quote(run)}).stream(${quote(stream)})`;
+}
+
+export function seriesPython(run: string, stream: string, path: string, kind: string, column: string, port: number): string {
+  const place = extras({ port }, { port: 0 });
+  return `${openPython(run, stream)}\nsteps, values = stream.statistics(${quote(kind)}).series(${quote(path)}, ${quote(column)}${place})`;
+}
+
+export function histogramPython(run: string, stream: string, path: string, kind: string, port: number, step: number): string {
+  const place = extras({ kind, port, step }, { kind: "output", port: 0 });
+  return `${openPython(run, stream)}\nhistogram = stream.histogram(${quote(path)}${place})`;
+}

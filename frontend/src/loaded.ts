@@ -1,0 +1,208 @@
+/** Keeps what was fetched in step with what was chosen: stale replies are dropped, growth is noticed. Changes state, draws nothing. */
+import { batch, effect, untracked } from "@preact/signals";
+import { fetchGraph, fetchLedger, fetchRecord, fetchSeries, fetchSteps, fetchStreams, forgetGrown } from "./api";
+import type { SeriesTable, StepsTable } from "./api";
+import * as state from "./state";
+import { words } from "./strings";
+
+const POLL_MS = 5000;
+const QUIET_MS = 150;
+
+/** Lets only the newest of several questions of one sort take effect, and says when an answer is slow. */
+class Newest {
+  private asked = 0;
+
+  async ask<T>(question: Promise<T>, use: (answer: T) => void, fail: (message: string) => void = failed): Promise<void> {
+    const mine = ++this.asked;
+    const timer = setTimeout(() => mine === this.asked && (state.slow.value = true), QUIET_MS);
+    try {
+      const answer = await question;
+      if (mine === this.asked) batch(() => use(answer));
+    } catch (error) {
+      if (mine === this.asked) fail(error instanceof Error ? error.message : String(error));
+    } finally {
+      clearTimeout(timer);
+      if (mine === this.asked) state.slow.value = false;
+    }
+  }
+
+  drop(): void {
+    this.asked++;
+  }
+}
+
+const asks = { steps: new Newest(), picture: new Newest(), series: new Newest(), ledger: new Newest() };
+
+function failed(message: string): void {
+  state.problem.value = message;
+}
+
+/** Any step of the trace in force at `index`, always the same one: graphs and series are asked for by it, and so found again. */
+export function stepOfTrace(steps: StepsTable, index: number): number {
+  return steps.step[steps.trace.indexOf(steps.trace[index]!)]!;
+}
+
+let seen = "";
+
+/** Asks what streams there are; where the one on the page grew, what depends on it is asked again. */
+export async function refresh(): Promise<void> {
+  try {
+    const answer = await fetchStreams();
+    const first = state.streams.value === null;
+    state.streams.value = answer;
+    chooseExisting();
+    const info = state.streamInfo.value;
+    const stamp = info ? JSON.stringify([state.run.value, info]) : "";
+    if (stamp !== seen && info) {
+      if (!first) forgetGrown(state.run.value, state.stream.value);
+      seen = stamp;
+      loadSteps();
+    }
+  } catch (error) {
+    if (!state.streams.value) failed(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Where the chosen run or stream does not exist (yet), the first that has records. */
+function chooseExisting(): void {
+  const runs = state.streams.value?.runs ?? [];
+  batch(() => {
+    if (!runs.some(({ run }) => run === state.run.peek())) {
+      const filled = runs.find(({ streams }) => streams.some(({ records }) => records > 0));
+      state.run.value = (filled ?? runs[0])?.run ?? "";
+    }
+    const streams = runs.find(({ run }) => run === state.run.peek())?.streams ?? [];
+    if (!streams.some(({ stream }) => stream === state.stream.peek())) {
+      state.stream.value = (streams.find(({ records }) => records > 0) ?? streams[0])?.stream ?? "";
+    }
+  });
+}
+
+function loadSteps(): void {
+  const run = state.run.peek();
+  const stream = state.stream.peek();
+  if (!run || !stream) return;
+  void asks.steps.ask(fetchSteps(run, stream), (steps) => {
+    state.problem.value = "";
+    state.steps.value = steps;
+  });
+}
+
+/** A change of run or stream empties the page at once, so that no number of one is read as the other's. */
+function followStream(): void {
+  effect(() => {
+    state.run.value;
+    state.stream.value;
+    untracked(() => {
+      for (const ask of Object.values(asks)) ask.drop();
+      batch(() => {
+        state.slow.value = false;
+        state.problem.value = "";
+        state.steps.value = null;
+        state.graph.value = null;
+        state.record.value = null;
+        state.series.value = null;
+        state.flaws.value = null;
+        state.ledger.value = null;
+      });
+      loadSteps();
+    });
+  });
+}
+
+let busy = false;
+
+/** One question at a time while the cursor is dragged: when an answer comes, the cursor's place by then is asked for. */
+function followCursor(): void {
+  effect(() => {
+    const steps = state.steps.value;
+    const index = state.stepIndex.value;
+    if (!steps || index < 0 || busy) return;
+    untracked(() => {
+      const [run, stream, step] = [state.run.peek(), state.stream.peek(), steps.step[index]!];
+      if (state.record.peek()?.step === step && state.graph.peek()) return;
+      busy = true;
+      const question = Promise.all([fetchGraph(run, stream, stepOfTrace(steps, index)), fetchRecord(run, stream, step)]);
+      const use = ([graph, record]: Awaited<typeof question>) => {
+        if (state.graph.peek() !== graph) state.graph.value = graph;
+        state.record.value = record;
+        state.problem.value = "";
+      };
+      void asks.picture.ask(question, use).finally(() => {
+        busy = false;
+        if (state.steps.peek()?.step[state.stepIndex.peek()] !== step) state.steps.value = state.steps.peek() && { ...state.steps.peek()! };
+      });
+    });
+  });
+}
+
+function followColour(): void {
+  effect(() => {
+    const steps = state.steps.value;
+    const { kind, column } = state.colourBy.value;
+    const graph = state.graph.value;
+    if (!steps || !graph) return;
+    untracked(() => {
+      const step = stepOfTrace(steps, Math.max(0, state.stepIndex.peek()));
+      const [run, stream] = [state.run.peek(), state.stream.peek()];
+      const ask = async () => {
+        const series = await fetchSeries(run, stream, kind, column, step);
+        const flawed = !series.values.every(Number.isFinite);
+        return { series, flaws: flawed ? await fetchSeries(run, stream, kind, "finite", step) : null };
+      };
+      const use = (answer: { series: SeriesTable | null; flaws: SeriesTable | null }) => {
+        state.series.value = answer.series;
+        state.flaws.value = answer.flaws;
+      };
+      void asks.series.ask(ask(), use, () => use({ series: null, flaws: null }));
+    });
+  });
+}
+
+/** The ledger is small and the overview counts it. */
+function followLedger(): void {
+  effect(() => {
+    if (!state.steps.value) return;
+    untracked(() => {
+      const question = fetchLedger(state.run.peek(), state.stream.peek());
+      void asks.ledger.ask(question, (entries) => (state.ledger.value = entries), () => (state.ledger.value = []));
+    });
+  });
+}
+
+/** A kind that this record does not have cannot colour anything: the output's l2 can. */
+function followKinds(): void {
+  effect(() => {
+    const kinds = state.record.value?.kinds;
+    if (!kinds?.size || kinds.has(state.colourBy.value.kind)) return;
+    const kind = ["error", "output"].find((name) => kinds.has(name)) ?? [...kinds.keys()][0]!;
+    state.colourBy.value = { kind, column: state.colourBy.peek().column };
+  });
+}
+
+export function startLoading(): void {
+  followStream();
+  followCursor();
+  followColour();
+  followLedger();
+  followKinds();
+  void refresh();
+  setInterval(() => state.awake.value && void refresh(), POLL_MS);
+  let wasAwake = state.awake.peek();
+  effect(() => {
+    const awake = state.awake.value;
+    if (awake && !wasAwake) void refresh();
+    wasAwake = awake;
+  });
+}
+
+/** What stands in place of the picture: a sentence, or empty where there is something to draw or to wait for. */
+export function sentenceInPlace(): string {
+  if (state.problem.value && !state.graph.value) {
+    return state.stream.value ? `${words.empty.cannotLoad(state.stream.value)} ${state.problem.value}` : state.problem.value;
+  }
+  const info = state.streamInfo.value;
+  if (info && info.records === 0) return info.problem || words.empty.noRecords(info.stream);
+  if (state.runInfo.value && !state.runInfo.value.streams.length) return words.empty.noStream;
+  return "";
+}

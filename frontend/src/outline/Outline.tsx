@@ -1,0 +1,177 @@
+/** The outline: every call or fold as a row of a tree with its number and its strip over the steps; the accessible twin of the picture. */
+import { computed } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Row } from "../graph/folds";
+import { rememberedScroll, rememberScroll } from "../memory";
+import { choose, outlineRows, toggle, tree } from "../selection";
+import * as state from "../state";
+import { columnName, kindName, words } from "../strings";
+import { Legend } from "../Legend";
+import { Border } from "./Border";
+import { OutlineRow, ROW_HEIGHT } from "./OutlineRow";
+import { StripOverlay } from "./StripOverlay";
+
+const OVERSCAN = 8;
+
+/** Rows that match the filter by name, path or type, and the rows above them that lead there. */
+const shownRows = computed<Row[]>(() => {
+  const text = state.filter.value.trim().toLowerCase();
+  const calls = state.graph.value?.calls;
+  const all = outlineRows.value;
+  if (!text || !calls) return all;
+  const matches = (call: number) => {
+    const { path, type } = calls[call]!;
+    return path.toLowerCase().includes(text) || type.toLowerCase().includes(text);
+  };
+  const kept: Row[] = [];
+  let deepest = -1;
+  // Backwards, so that a parent is met after the children for whose sake it stays.
+  for (let at = all.length - 1; at >= 0; at--) {
+    const row = all[at]!;
+    const leads = row.depth < deepest;
+    if (leads || row.members.some(matches) || matches(row.call)) {
+      kept.push(row);
+      deepest = row.depth;
+    }
+    if (row.depth === 0) deepest = -1;
+  }
+  return kept.reverse();
+});
+
+export function Outline({ compact }: { compact: boolean }) {
+  const rows = shownRows.value;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: rememberedScroll("outline"), height: 800 });
+  const [focused, setFocused] = useState(0);
+  useLayoutEffect(() => {
+    const box = scroller.current!;
+    box.scrollTop = view.top;
+    const observer = new ResizeObserver(() => setView({ top: box.scrollTop, height: box.clientHeight }));
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, []);
+  const chosenRow = rows.findIndex((row) => row.call === state.chosen.value);
+  useEffect(() => {
+    if (chosenRow < 0) return;
+    setFocused(chosenRow);
+    bringIntoView(scroller.current!, chosenRow);
+  }, [state.chosen.value, rows]);
+  const at = Math.min(focused, rows.length - 1);
+  const focusRow = (index: number) => {
+    const kept = Math.min(rows.length - 1, Math.max(0, index));
+    setFocused(kept);
+    bringIntoView(scroller.current!, kept);
+  };
+  const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - OVERSCAN);
+  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW_HEIGHT) + OVERSCAN);
+  const wide = state.heatmap.value && !compact;
+  return (
+    <aside class={`outline${wide ? " wide" : ""}${compact ? " compact" : ""}`} aria-label={words.bar.outline}>
+      {!compact && <OutlineHead />}
+      <div class="outline-body">
+        <div
+          class="rows"
+          ref={scroller}
+          role="treegrid"
+          tabIndex={0}
+          aria-label={words.outline.label}
+          aria-rowcount={rows.length}
+          aria-colcount={4}
+          aria-activedescendant={rows.length ? `row-${at}` : undefined}
+          onScroll={(event) => {
+            const { scrollTop: top, clientHeight: height } = event.currentTarget;
+            setView({ top, height });
+            rememberScroll("outline", top);
+          }}
+          onKeyDown={(event) => onRowKey(event, rows, at, focusRow)}
+          onPointerLeave={() => (state.hovered.value = null)}
+        >
+          <div class="run-of-rows" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
+            {rows.slice(first, last).map((row, index) => (
+              <OutlineRow
+                key={`${row.kind} ${row.call} ${row.depth}`}
+                row={row}
+                index={first + index}
+                focused={first + index === at}
+                compact={compact}
+                wide={wide}
+                onChoose={() => {
+                  setFocused(first + index);
+                  choose(row.call);
+                }}
+              />
+            ))}
+          </div>
+          {!rows.length && state.filter.value && <p class="quiet pad">{words.outline.noMatch(state.filter.value)}</p>}
+        </div>
+        {!compact && <StripOverlay rows={rows} scrollTop={view.top} wide={wide} />}
+      </div>
+      {wide && <Legend />}
+      {!compact && !wide && <Border />}
+    </aside>
+  );
+}
+
+function bringIntoView(box: HTMLElement, index: number): void {
+  const top = index * ROW_HEIGHT;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + ROW_HEIGHT > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW_HEIGHT - box.clientHeight;
+}
+
+/** The keys of a tree: → opens, then enters; ← closes, then leaves to the parent. */
+function onRowKey(event: KeyboardEvent, rows: Row[], at: number, focusRow: (index: number) => void): void {
+  const row = rows[at];
+  if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+  const page = Math.max(1, Math.floor((event.currentTarget as HTMLElement).clientHeight / ROW_HEIGHT) - 1);
+  const parent = () => {
+    for (let up = at - 1; up >= 0; up--) if (rows[up]!.depth < row.depth) return up;
+    return at;
+  };
+  switch (event.key) {
+    case "ArrowDown": focusRow(at + 1); break;
+    case "ArrowUp": focusRow(at - 1); break;
+    case "PageDown": focusRow(at + page); break;
+    case "PageUp": focusRow(at - page); break;
+    case "Home": focusRow(0); break;
+    case "End": focusRow(rows.length - 1); break;
+    case "ArrowRight": row.key !== null && !row.open ? toggle(row) : row.open && focusRow(at + 1); break;
+    case "ArrowLeft": row.open ? toggle(row) : focusRow(parent()); break;
+    case "Enter": choose(row.call); break;
+    default: return;
+  }
+  event.preventDefault();
+}
+
+function OutlineHead() {
+  const rows = outlineRows.value.length;
+  const calls = tree.value?.leafCount ?? 0;
+  const { kind, column } = state.colourBy.value;
+  const what = `${kindName(kind)}, ${columnName(column)}`;
+  const wide = state.heatmap.value;
+  const label = wide ? words.outline.narrow : words.outline.widen;
+  return (
+    <div class="outline-head">
+      <div class="line">
+        <span class="cut strong" title={state.graph.value?.model}>{state.graph.value?.model ?? ""}</span>
+        {state.graph.value && <span class="quiet nowrap">{words.outline.calls(calls)}</span>}
+        <span class="spring" />
+        {wide && <span class="quiet nowrap">{what} · {words.outline.overSteps}</span>}
+        <button class="plain small nowrap" title={label} aria-pressed={wide} onClick={() => (state.heatmap.value = !wide)}>
+          {wide ? words.outline.picture : words.outline.heatmap} <kbd>H</kbd>
+        </button>
+      </div>
+      <div class="line">
+        <input
+          class="filter"
+          type="search"
+          placeholder={words.outline.filter}
+          aria-label={words.outline.filter}
+          value={state.filter.value}
+          spellcheck={false}
+          onInput={(event) => (state.filter.value = event.currentTarget.value)}
+        />
+        {!wide && rows > 0 && <span class="quiet nowrap" title={`${what} · ${words.outline.overSteps}`}>{columnName(column)} · {words.outline.overSteps}</span>}
+      </div>
+    </div>
+  );
+}

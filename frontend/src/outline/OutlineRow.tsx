@@ -1,0 +1,125 @@
+/** One row of the outline: health, name, number, strip. Draws only when its own numbers change. */
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { isSigned } from "../colour/scale";
+import { exponent } from "../format";
+import type { Row } from "../graph/folds";
+import { toggle, tree } from "../selection";
+import * as state from "../state";
+import { words } from "../strings";
+import { colourOf, flawsOf, marks, palette, runScale, scale, seriesRow, valueOfCall } from "../values";
+import { drawCells, drawSparkline, cellPixels } from "./strip";
+import { hiddenCalls, worstCall, worstSeries } from "./worst";
+
+export const ROW_HEIGHT = 26;
+
+interface OutlineRowProps {
+  row: Row;
+  index: number;
+  focused: boolean;
+  compact: boolean;
+  wide: boolean;
+  onChoose(): void;
+}
+
+export function OutlineRow({ row, index, focused, compact, wide, onChoose }: OutlineRowProps) {
+  const at = tree.value!;
+  const call = at.calls[row.call]!;
+  const speaks = worstCall(at, row, (each) => valueOfCall.value.get(each));
+  const value = speaks < 0 ? undefined : valueOfCall.value.get(speaks);
+  const mark = hiddenCalls(at, row).some((each) => marks.value.has(each)) ? "failure" : undefined;
+  const chosen = state.chosen.value;
+  const shared = chosen !== null && call.layer !== null && at.calls[chosen]?.layer === call.layer;
+  const className = ["row", row.kind, chosen === row.call && "chosen", shared && "shared", focused && "focused", state.hovered.value === row.call && "hovered"];
+  const says = speaks >= 0 && speaks !== row.call ? words.outline.worst(at.calls[speaks]!.path) : undefined;
+  return (
+    <div
+      id={`row-${index}`}
+      class={className.filter(Boolean).join(" ")}
+      role="row"
+      aria-rowindex={index + 1}
+      aria-level={row.depth + 1}
+      aria-selected={chosen === row.call}
+      aria-expanded={row.key !== null ? row.open : undefined}
+      data-path={call.path}
+      title={compact ? call.path : undefined}
+      style={{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
+      onClick={onChoose}
+      onDblClick={() => toggle(row)}
+      onPointerEnter={() => (state.hovered.value = row.call)}
+    >
+      <span class="health" role="gridcell" title={mark && (call.failed ? words.outline.failed : words.outline.nonFinite)}>
+        {mark && "■"}
+      </span>
+      {compact ? (
+        <i class="swatch" style={{ background: colourOf(value, scale.value, palette.value) ?? undefined }} />
+      ) : (
+        <>
+          <Name row={row} />
+          <span class="value mono" role="gridcell" title={says}>
+            {value === undefined ? "" : exponent(value)}
+          </span>
+          <Strip row={row} wide={wide} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Name({ row }: { row: Row }) {
+  const call = tree.value!.calls[row.call]!;
+  const suffix = call.path.slice(call.path.lastIndexOf("/") + 1).match(/#\d+$/)?.[0] ?? "";
+  return (
+    <span class="name" role="gridcell" style={{ paddingLeft: `${Math.min(row.depth, 12) * 13}px` }} title={call.path}>
+      {row.key !== null ? (
+        <button
+          class="twist"
+          tabIndex={-1}
+          aria-label={row.open ? words.flow.close : words.flow.open}
+          onClick={(event) => {
+            event.stopPropagation();
+            toggle(row);
+          }}
+        >
+          <svg viewBox="0 0 8 8" aria-hidden="true" class={row.open ? "open" : ""}>
+            <path d="M2 1v6l4-3z" />
+          </svg>
+        </button>
+      ) : (
+        <span class="twist" />
+      )}
+      <span class="cut">{call.name}</span>
+      {suffix && <span class="quiet">{suffix}</span>}
+      {row.kind === "stack" && !row.open && <span class="badge">+{row.members.length - 1}</span>}
+      {row.kind === "repeat" && !row.open && <span class="badge">×{row.times}</span>}
+    </span>
+  );
+}
+
+/** The number of every step of a row, or null where it has none; the flaws are steps at which NaN was recorded. */
+export function stripValues(row: Row): { values: Float32Array; flawed: (i: number) => boolean } | null {
+  const all = state.series.value;
+  if (!all || (row.open && row.kind === "group")) return null;
+  const series = [...new Set(hiddenCalls(tree.value!, row).map((call) => seriesRow.value.get(call)))].filter((each) => each !== undefined);
+  if (!series.length) return null;
+  const records = all.step.length;
+  return { values: worstSeries(all.values, records, series), flawed: (i) => series.some((each) => flawsOf(each, i)) };
+}
+
+function Strip({ row, wide }: { row: Row; wide: boolean }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const strip = stripValues(row);
+  const { column } = state.colourBy.value;
+  const colours = palette.value;
+  const on = runScale.value;
+  const width = wide ? 0 : state.outlineWidth.value;
+  useLayoutEffect(() => {
+    if (!canvas.current || !strip) return;
+    if (wide) drawCells(canvas.current, cellPixels(strip.values, on, colours, strip.flawed));
+    else drawSparkline(canvas.current, strip.values, !isSigned(column), `rgb(${colours.line.join(" ")})`);
+  }, [strip?.values.buffer, strip?.values.byteOffset, strip?.values.length, row.open, wide, width, on, colours]);
+  return (
+    <span class="strip" role="gridcell">
+      {strip && <canvas ref={canvas} class={wide ? "cells" : "spark"} />}
+    </span>
+  );
+}

@@ -1,0 +1,46 @@
+/** Which call speaks for a row that hides several: the worst. Pure. */
+import type { Tree } from "../graph/tree";
+import type { Row } from "../graph/folds";
+
+/** The calls that a row stands for: its own, and below a closed group or fold everything inside that has numbers of its own. */
+export function hiddenCalls(tree: Tree, row: Row): number[] {
+  if (row.open || row.kind === "call") return [row.call];
+  const found: number[] = [];
+  const waiting = [...row.members];
+  for (let call = waiting.pop(); call !== undefined; call = waiting.pop()) {
+    if (tree.children[call]!.length) waiting.push(...tree.children[call]!);
+    else found.push(call);
+  }
+  return found.reverse();
+}
+
+/** Larger is worse; a number that is none is worst of all. */
+export function badness(value: number | undefined): number {
+  if (value === undefined) return -1;
+  return Number.isNaN(value) ? Infinity : Math.abs(value);
+}
+
+/** The worst call at one step, and -1 where none has a number. An open group says nothing: its rows speak below it. */
+export function worstCall(tree: Tree, row: Row, valueOf: (call: number) => number | undefined): number {
+  if (row.open && row.kind === "group") return -1;
+  let worst = -1;
+  let most = -1;
+  for (const call of hiddenCalls(tree, row)) {
+    const bad = badness(valueOf(call));
+    if (bad > most) [worst, most] = [call, bad];
+  }
+  return worst;
+}
+
+/** Over all steps: the worst value of each one. NaN where no call has one. */
+export function worstSeries(values: Float32Array, records: number, series: number[]): Float32Array {
+  if (series.length === 1) return values.subarray(series[0]! * records, (series[0]! + 1) * records);
+  const made = new Float32Array(records).fill(NaN);
+  for (const row of series) {
+    for (let i = 0; i < records; i++) {
+      const value = values[row * records + i]!;
+      if (Number.isNaN(made[i]!) || Math.abs(value) > Math.abs(made[i]!)) made[i] = value;
+    }
+  }
+  return made;
+}

@@ -1,0 +1,80 @@
+/** What a click or a key does to the state: choosing a call, going to a step, opening what hides a call. Draws nothing. */
+import { batch, computed, effect, untracked } from "@preact/signals";
+import { makeFolds, openingsFor, rows, type Folds, type Row } from "./graph/folds";
+import { firstOpen } from "./graph/opening";
+import { makeTree, type Tree } from "./graph/tree";
+import * as state from "./state";
+
+export const tree = computed<Tree | null>(() => (state.graph.value ? makeTree(state.graph.value) : null));
+export const folds = computed<Folds | null>(() => (tree.value ? makeFolds(tree.value) : null));
+/** The groups that stand open, the first view's choice included. */
+export const openNow = computed<ReadonlySet<string>>(() => {
+  if (state.openGroups.value) return state.openGroups.value;
+  return tree.value && folds.value ? firstOpen(tree.value, folds.value) : new Set();
+});
+export const outlineRows = computed<Row[]>(() =>
+  tree.value && folds.value ? rows(tree.value, folds.value, openNow.value, state.unfolded.value) : [],
+);
+
+/** Keeps the chosen call over a change of graph, by its path, and the path beside every choice that a view makes. */
+export function followChoice(): void {
+  effect(() => {
+    const index = state.callIndex.value.get(state.chosenPath.peek()) ?? null;
+    if (!state.graph.value) return;
+    untracked(() => {
+      state.chosen.value = index;
+      state.hovered.value = null;
+    });
+  });
+  effect(() => {
+    const call = state.chosen.value;
+    const graph = state.graph.peek();
+    if (!graph) return;
+    const path = call === null ? "" : (graph.calls[call]?.path ?? "");
+    // A call that this step's graph lacks stays remembered: the next step may have it again.
+    if (path || state.callIndex.peek().has(state.chosenPath.peek())) state.chosenPath.value = path;
+  });
+}
+
+export function choose(call: number | null): void {
+  state.chosen.value = call;
+  if (call !== null) state.inspectorOpen.value = true;
+}
+
+/** Chooses a call and opens the groups and folds that hide it. */
+export function reveal(call: number): void {
+  if (!tree.value || !folds.value) return;
+  const needed = openingsFor(tree.value, folds.value, call);
+  batch(() => {
+    if (needed.groups.some((group) => !openNow.value.has(group))) {
+      state.openGroups.value = new Set([...openNow.value, ...needed.groups]);
+    }
+    if (needed.folds.some((fold) => !state.unfolded.value.has(fold))) {
+      state.unfolded.value = new Set([...state.unfolded.value, ...needed.folds]);
+    }
+    choose(call);
+  });
+}
+
+/** Opens or closes a group or fold. */
+export function toggle({ kind, key, open }: Row): void {
+  if (key === null) return;
+  const target = kind === "group" ? openNow.value : state.unfolded.value;
+  const next = new Set(target);
+  if (open) next.delete(key);
+  else next.add(key);
+  if (kind === "group") state.openGroups.value = next;
+  else state.unfolded.value = next;
+}
+
+/** The step at a place among the steps that exist; the newest one is followed while records keep coming. */
+export function goToIndex(index: number): void {
+  const all = state.steps.value?.step;
+  if (!all?.length) return;
+  const kept = Math.min(all.length - 1, Math.max(0, index));
+  state.step.value = kept === all.length - 1 ? null : all[kept]!;
+}
+
+export function moveStep(by: number): void {
+  goToIndex(state.stepIndex.value + by);
+}

@@ -1,0 +1,171 @@
+/** The colour-by's number for every call at the cursor, its scale, and the colour of a number on it. Reads state, draws nothing. */
+import { computed } from "@preact/signals";
+import type { KindTable, RecordTable } from "./api";
+import { fitScale, isSigned, type Scale } from "./colour/scale";
+import { css, diverging, ENTRIES, parseHex, pixel, sequential, type Rgb } from "./colour/tables";
+import type { CallInfo } from "./types";
+import { colourBy, dark, flaws, graph, record, scaleSpan, series } from "./state";
+
+/** Weights are numbered by layer, everything else by call. */
+export const WEIGHT_KINDS = new Set(["weight", "weight_gradient", "update"]);
+
+/** The rows of one column by call: the first port that has numbers, which for a last softmax is the one of its logits. */
+export function firstPorts(ports: readonly [number, number][]): Map<number, number> {
+  const rows = new Map<number, number>();
+  ports.forEach(([call, port], row) => {
+    const kept = rows.get(call);
+    if (kept === undefined || port < ports[kept]![1]) rows.set(call, row);
+  });
+  return rows;
+}
+
+/**
+ * The rows of every call of a graph: its own first port that has numbers, or, for a group that only passes on what a call inside
+ * made, that call's.
+ */
+export function rowsOfCalls(calls: readonly CallInfo[], ports: readonly [number, number][]): Map<number, number> {
+  const rows = firstPorts(ports);
+  const exact = new Map(ports.map(([call, port], row) => [call * 4096 + port, row]));
+  calls.forEach((call, index) => {
+    if (rows.has(index)) return;
+    for (const output of call.outputs) {
+      const made = madeBy(calls, output.source);
+      const row = made && exact.get(made[0] * 4096 + made[1]);
+      if (row !== null && row !== undefined) return void rows.set(index, row);
+    }
+  });
+  return rows;
+}
+
+/** The output port that a source stands for, followed through the groups that pass it on. */
+export function madeBy(calls: readonly CallInfo[], source: [number, number] | null): [number, number] | null {
+  let at = source;
+  for (let guard = 0; at && guard < calls.length; guard++) {
+    const next: [number, number] | null | undefined = calls[at[0]]?.outputs[at[1]]?.source;
+    if (!next) return at;
+    at = next;
+  }
+  return at;
+}
+
+export function cell(table: RecordTable, kind: KindTable, row: number, column: string): number {
+  return kind.columns[row * table.columns.length + table.columns.indexOf(column)] ?? NaN;
+}
+
+/** Call → number at the cursor. Calls without one are missing; NaN says that the tensor holds NaN. */
+export const valueOfCall = computed<ReadonlyMap<number, number>>(() => {
+  const table = record.value;
+  const { kind: name, column } = colourBy.value;
+  const kind = table?.kinds.get(name);
+  const values = new Map<number, number>();
+  if (!table || !kind || WEIGHT_KINDS.has(name)) return values;
+  for (const [call, row] of rowsOfCalls(graph.value?.calls ?? [], kind.ports)) {
+    const value = cell(table, kind, row, column);
+    const absent = Number.isNaN(value) && Number.isNaN(cell(table, kind, row, "count"));
+    if (!absent) values.set(call, value);
+  }
+  return values;
+});
+
+/** Calls whose output or error holds NaN or infinities at the cursor. */
+export const nonFiniteCalls = computed<ReadonlySet<number>>(() => {
+  const table = record.value;
+  const found = new Set<number>();
+  for (const [name, kind] of table?.kinds ?? []) {
+    if (WEIGHT_KINDS.has(name)) continue;
+    kind.ports.forEach(([call], row) => {
+      if (cell(table!, kind, row, "finite") === 0) found.add(call);
+    });
+  }
+  return found;
+});
+
+/** What the outline and the cards mark: a failure where a call raised, or holds a number that is none. */
+export const marks = computed<ReadonlyMap<number, "failure" | "warning">>(() => {
+  const found = new Map<number, "failure" | "warning">();
+  graph.value?.calls.forEach((call, index) => {
+    if (call.failed || nonFiniteCalls.value.has(index)) found.set(index, "failure");
+  });
+  return found;
+});
+
+/** Row of `series` by call. */
+export const seriesRow = computed<ReadonlyMap<number, number>>(() =>
+  series.value && !WEIGHT_KINDS.has(series.value.kind) ? rowsOfCalls(graph.value?.calls ?? [], series.value.ports) : new Map(),
+);
+
+export const stepScale = computed<Scale | null>(() => fitScale(colourBy.value.column, valueOfCall.value.values()));
+/** Over all steps: the heatmap's, since one colour there must mean one number. */
+export const runScale = computed<Scale | null>(() => {
+  const all = series.value;
+  return all && all.column === colourBy.value.column && all.kind === colourBy.value.kind ? fitScale(all.column, all.values) : null;
+});
+export const scale = computed<Scale | null>(() => (scaleSpan.value === "run" ? (runScale.value ?? stepScale.value) : stepScale.value));
+
+export interface Palette {
+  signed: boolean;
+  table: Rgb[];
+  css: string[];
+  pixels: Uint32Array;
+  /** Sparklines and chart lines. */
+  line: Rgb;
+  panel: Rgb;
+  absent: Rgb;
+  bad: Rgb;
+}
+
+function token(name: string): Rgb {
+  return parseHex(getComputedStyle(document.documentElement).getPropertyValue(name));
+}
+
+const palettes = new Map<string, Palette>();
+
+/** The table of the colour-by in the colours of the theme; made once per theme. */
+export const palette = computed<Palette>(() => {
+  const signed = isSigned(colourBy.value.column);
+  const key = `${dark.value} ${signed}`;
+  const kept = palettes.get(key);
+  if (kept) return kept;
+  // The class that the tokens hang on may not be there yet when a signal asks first.
+  document.documentElement.classList.toggle("dark", dark.value);
+  const panel = token("--panel");
+  const table = signed ? diverging(token("--neg"), panel, token("--pos")) : sequential(panel, token("--err"));
+  const made = {
+    signed,
+    table,
+    css: table.map(css),
+    pixels: Uint32Array.from(table, pixel),
+    line: token("--err"),
+    panel,
+    absent: token("--absent"),
+    bad: token("--bad"),
+  };
+  palettes.set(key, made);
+  return made;
+});
+
+/** Fills of everything that is coloured by a number: no value and zero are not the same. */
+export function colourOf(value: number | undefined, on: Scale | null, colours: Palette): string | null {
+  if (value === undefined || on === null) return null;
+  if (!Number.isFinite(value)) return css(colours.bad);
+  const place = on.place(value);
+  return place === null ? css(colours.panel) : colours.css[Math.round(place * (ENTRIES - 1))]!;
+}
+
+/** Call → colour at the cursor; a call without a number is missing. */
+export const colourOfCall = computed<ReadonlyMap<number, string>>(() => {
+  const colours = palette.value;
+  const on = scale.value;
+  const found = new Map<number, string>();
+  for (const [call, value] of valueOfCall.value) {
+    const colour = colourOf(value, on, colours);
+    if (colour) found.set(call, colour);
+  }
+  return found;
+});
+
+/** Whether a row of the colour-by's series holds NaN at a record because the tensor did, not because the call was absent. */
+export function flawsOf(row: number, index: number): boolean {
+  const finite = flaws.value;
+  return finite !== null && finite.values[row * finite.step.length + index] === 0;
+}
