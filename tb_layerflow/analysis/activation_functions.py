@@ -76,15 +76,6 @@ def log_softmax(x: Array) -> Array:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)), np.float64)
 
 
-def sparsemax(x: Array) -> Array:
-    """The projection onto the simplex along the last axis (Martins and Astudillo, 2016)."""
-    falling = -np.sort(-x, axis=-1)
-    sums = np.cumsum(falling, axis=-1)
-    count = (falling * np.arange(1, x.shape[-1] + 1) > sums - 1).sum(axis=-1, keepdims=True)
-    threshold = (np.take_along_axis(sums, count - 1, axis=-1) - 1) / count
-    return np.asarray(np.maximum(x - threshold, 0.0), np.float64)
-
-
 FUNCTIONS: dict[str, Function] = {
     "linear": lambda x: x,
     "relu": relu,
@@ -112,7 +103,9 @@ FUNCTIONS: dict[str, Function] = {
     "softsign": lambda x: x / (1.0 + np.abs(x)),
     "exponential": np.exp,
 }
-VECTOR_FUNCTIONS: dict[str, Function] = {"softmax": softmax, "log_softmax": log_softmax, "sparsemax": sparsemax}
+VECTOR_FUNCTIONS: dict[str, Function] = {"softmax": softmax, "log_softmax": log_softmax}
+OVER_VECTOR = {*VECTOR_FUNCTIONS, "sparsemax"}
+"""Activations that look at the whole last axis. Keras's sparsemax has no formula here: it is not the published one."""
 OTHER_NAMES = {
     "swish": "silu",
     "hard_swish": "hard_silu",

@@ -108,7 +108,7 @@ def explain(layer: LayerDescription, inputs: Arrays, index: Sequence[int], *, re
         return Unexplained(layer.type, str(reason), given, windows)
     except (IndexError, ValueError, ArithmeticError, KeyError, TypeError, AssertionError) as problem:
         shapes_ = ", ".join(str(list(x.shape)) for x in inputs)
-        sentence = f"The recorded settings, weights and inputs ({shapes_}) of this {layer.type} do not fit together: {problem}"
+        sentence = f"The recorded settings, weights and inputs ({shapes_}) of this {layer.type} do not fit together ({problem})."
         return Unexplained(layer.type, sentence, given, windows)
     return replace(made, recorded=given, window=windows)
 

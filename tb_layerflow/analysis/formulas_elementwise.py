@@ -59,10 +59,11 @@ def _over_vector(layer: LayerDescription, x: NDArray[np.generic], index: tuple[i
     channel = place[:, axes[-1]]
     groups, omitted = grouped([Products(0, place, value, powers, channel)])
     sum_ = float(powers.sum())
-    text = f"{function.name} over {len(value)} numbers: eˣ / Σ eˣ = {number(float(powers[own]))} / {number(sum_)} (both / e^max)"
+    share = f"{number(float(powers[own]))} / {number(sum_)}"
+    share = f"log({share})" if function.name == "log_softmax" else share
     return Explanation(
         type=layer.type,
-        formula=f"{text} → {number(total)}",
+        formula=f"{function.name} over {len(value)} numbers: eˣ / Σ eˣ = {share} = {number(total)} (each x minus the largest)",
         groups=groups,
         term_count=len(value),
         omitted=omitted,
@@ -70,7 +71,7 @@ def _over_vector(layer: LayerDescription, x: NDArray[np.generic], index: tuple[i
         pre_activation=float(value[own]),
         activation=function.name,
         total=total,
-        magnitude=abs(total),
+        magnitude=abs(total) if function.name == "softmax" else abs(float(value[own] - value.max())) + abs(float(np.log(sum_))),
         combine="share",
         quantities=(("sum", sum_), ("max", float(value.max()))),
     )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tb_layerflow.analysis.activation_functions import VECTOR_FUNCTIONS
+from tb_layerflow.analysis.activation_functions import OVER_VECTOR, activation_named
 from tb_layerflow.analysis.explanation import CannotExplain
 from tb_layerflow.analysis.formulas_dense import dot_axes
 from tb_layerflow.analysis.formulas_elementwise import OPERATION_ACTIVATIONS
@@ -31,20 +31,24 @@ def input_regions(layer: LayerDescription, shapes: Sequence[Shape], region: Regi
     `shapes` are those of the layer's inputs, batch axis first; its settings are read from `layer.config`, no weight is needed.
     """
     try:
-        made = _regions(layer, list(shapes), _before_activation(layer, region))
+        made = _regions(layer, list(shapes), _before_activation(layer, shapes, region))
     except (CannotExplain, IndexError, ValueError, KeyError, TypeError, ZeroDivisionError) as problem:
         reason = str(problem) if isinstance(problem, CannotExplain) else f"The settings of this {layer.type} were not recorded."
         return [everything(shape, region.axes[:1], reason) for shape in shapes]
     return [Region(part.axes, part.reach, part.reason or region.reason) for part in made]
 
 
-def _before_activation(layer: LayerDescription, region: Region) -> Region:
-    """A built-in softmax makes an output depend on all of the last axis."""
-    if layer.config.get("activation") in VECTOR_FUNCTIONS and layer.type != "Activation":
-        last = layer.config.get("units", layer.config.get("filters"))
-        if isinstance(last, int):
-            return region.with_axis(len(region.axes) - 1, np.arange(last))
-    return region
+def _before_activation(layer: LayerDescription, shapes: Sequence[Shape], region: Region) -> Region:
+    """A softmax inside of the layer makes an output depend on all of the last axis; an unknown activation on who knows what."""
+    name = layer.config.get("activation")
+    if not (isinstance(name, str) and name in OVER_VECTOR):
+        activation_named(name, layer.family)
+        return region
+    if layer.type == "Activation":
+        return region
+    key = "units" if layer.type == "Dense" else "filters"
+    outputs = layer.number(key, shapes[0][-1] * layer.number("depth_multiplier", 1))
+    return region.with_axis(len(region.axes) - 1, np.arange(int(outputs)))
 
 
 def _regions(layer: LayerDescription, shapes: list[Shape], region: Region) -> list[Region]:
@@ -89,7 +93,7 @@ ALONG_AXES = ("Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization",
 def _along_axes(layer: LayerDescription, shape: Shape, region: Region) -> Region:
     """Layers whose output has the input's shape: pointwise, or over whole axes."""
     kind = layer.type
-    over_vector = kind == "Activation" and layer.config.get("activation") in VECTOR_FUNCTIONS
+    over_vector = kind == "Activation" and layer.config.get("activation") in OVER_VECTOR
     if kind in ALONG_AXES or over_vector:
         for axis in layer.axes(len(shape)):
             region = region.with_axis(axis, _whole(shape, axis))

@@ -8,15 +8,72 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from tb_layerflow.analysis.geometry import Shape, outside
 from tb_layerflow.analysis.layer_description import LayerDescription
 from tb_layerflow.analysis.regions import Region, everything, one, union, unknown
 from tb_layerflow.analysis.window_rules import input_regions
-from tb_layerflow.log.records import Call, Graph
 
 Place = tuple[int, int]
 """A call's index in the graph and the number of one of its output ports."""
+
+
+class Port(Protocol):
+    """What the walk reads of a port (`log.records.Port` has it, which this part may not import)."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def shape(self) -> Shape | None: ...
+    @property
+    def source(self) -> Place | None: ...
+
+
+class Call(Protocol):
+    """What the walk reads of a call (`log.records.Call` has it)."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def layer(self) -> int | None: ...
+    @property
+    def training(self) -> bool: ...
+    @property
+    def inputs(self) -> Sequence[Port]: ...
+    @property
+    def outputs(self) -> Sequence[Port]: ...
+
+
+class Layer(Protocol):
+    """What the walk reads of a layer (`log.records.Layer` has it)."""
+
+    @property
+    def config(self) -> str: ...
+    @property
+    def trainable(self) -> bool: ...
+    @property
+    def dtype_policy(self) -> str: ...
+
+
+class Execution(Protocol):
+    """What the walk reads of how the model ran."""
+
+    @property
+    def family(self) -> str: ...
+
+
+class Graph(Protocol):
+    """What the walk reads of a graph (`log.records.Graph` has it)."""
+
+    @property
+    def calls(self) -> Sequence[Call]: ...
+    @property
+    def layers(self) -> Sequence[Layer]: ...
+    @property
+    def execution(self) -> Execution: ...
 
 
 def described(graph: Graph, call: Call, batch_size: int | None = None) -> LayerDescription:
@@ -111,7 +168,7 @@ def _sources(graph: Graph, place: Place, region: Region, known: Mapping[Place, S
 
 def _parts(graph: Graph, call: Call, shapes: Sequence[Shape | None], region: Region, batch_size: int | None) -> list[Region]:
     """The part of each input of a call that `region` of its output depends on."""
-    if region.unknown:
+    if not shapes or region.unknown:
         return [region] * len(shapes)
     sizes = [shape for shape in shapes if shape is not None]
     if len(sizes) < len(shapes):
