@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { makeFolds } from "../graph/folds";
 import { GraphMaker, mobilenet, siamese } from "../graph/examples";
+import { firstOpen } from "../graph/opening";
 import { makeTree } from "../graph/tree";
-import { fitPicture, openAtFirst } from "./firstview";
+import { fitPicture } from "./fit";
 import { HEADER, layout, type Box, type Link, type Positions } from "./layout";
 import { makePicture } from "./picture";
 import { cardsPerLine } from "./wrap";
@@ -110,7 +111,7 @@ test("a chain wraps at ⌊(width / zoom − 48) / 184⌋ cards, and every line r
 test("MobileNet's first view has 30 cards, readable, in stages of equal spatial size", () => {
   const tree = makeTree(mobilenet());
   const folds = makeFolds(tree);
-  const picture = makePicture(tree, folds, openAtFirst(tree, folds, NONE, CENTRE), NONE);
+  const picture = makePicture(tree, folds, firstOpen(tree, folds), NONE);
   const fit = fitPicture(picture, CENTRE);
   expect(picture.cardCount).toBe(30);
   expect(fit.zoom).toBeGreaterThanOrEqual(0.7);
@@ -121,7 +122,7 @@ test("MobileNet's first view has 30 cards, readable, in stages of equal spatial 
 test("both encoders of a siamese model stand open in the first view", () => {
   const tree = makeTree(siamese());
   const folds = makeFolds(tree);
-  const open = openAtFirst(tree, folds, NONE, CENTRE);
+  const open = firstOpen(tree, folds);
   expect([...open]).toEqual(["encoder", "encoder#1"]);
   const picture = makePicture(tree, folds, open, NONE);
   const { positions } = fitPicture(picture, CENTRE);

@@ -119,11 +119,3 @@ export function bandOf(port: PortInfo | undefined): string | null {
   const spatial = shapeText({ ...port, shape: port.shape.slice(0, -1) });
   return /^1(×1)*$/.test(spatial) ? "" : spatial;
 }
-
-/** All groups, those of the outermost level first. */
-export function groupsByDepth(folds: Folds): number[] {
-  const found: number[] = [];
-  const inside = (parent: number): number[] => folds.level(parent).filter((unit) => unit.kind === "group").map((unit) => unit.head);
-  for (let wave = inside(-1); wave.length > 0; wave = wave.flatMap(inside)) found.push(...wave);
-  return found;
-}

@@ -1,0 +1,84 @@
+/** What a card says at which zoom, and in which size: nothing is written below 11 px of the screen. Knows no DOM. */
+
+import { cutMiddle, leastRoom, measure, type Face } from "./text";
+
+export type Detail = "block" | "short" | "normal" | "full";
+
+export function detailAt(zoom: number): Detail {
+  if (zoom >= 1.6) return "full";
+  if (zoom >= 0.8) return "normal";
+  return zoom >= 0.45 ? "short" : "block";
+}
+
+export interface Sizes {
+  /** Font sizes in the picture's own units: 11 px of the screen or more. */
+  name: number;
+  small: number;
+}
+
+export function sizesAt(zoom: number): Sizes {
+  const name = zoom >= 0.6 ? 12 : 11;
+  return { name: Math.max(name / zoom, 12), small: Math.max(11 / zoom, 11) };
+}
+
+export interface TextLine {
+  text: string;
+  face: Face;
+  x: number;
+  y: number;
+  size: number;
+  /** Set where even the shortest cut is too wide: the glyphs are squeezed into it. */
+  squeeze: number | null;
+}
+
+export interface CardWords {
+  name: string;
+  type: string;
+  shape: string;
+  channels: string;
+  more: string;
+}
+
+export interface CardRoom {
+  width: number;
+  /** Without the colour bar. */
+  height: number;
+  /** Kept free at the right of the first and of the last line. */
+  firstRight: number;
+  lastRight: number;
+  thumbnail: boolean;
+}
+
+const SIDE = 9;
+const LEADING = 1.2;
+
+/** Side of the thumbnail's slot, or 0 where the name would be left with fewer than eight characters. */
+export function thumbnailSide(words: CardWords, room: CardRoom, zoom: number): number {
+  if (!room.thumbnail || detailAt(zoom) === "block") return 0;
+  const side = room.height - 14;
+  const left = room.width - SIDE * 2 - side - 6 - room.firstRight;
+  return leastRoom(words.name, "name", sizesAt(zoom).name) <= left ? side : 0;
+}
+
+/** The lines of a card, cut to their room and set one below the other around the middle of the card. */
+export function cardLines(words: CardWords, room: CardRoom, zoom: number): TextLine[] {
+  const detail = detailAt(zoom);
+  if (detail === "block") return [];
+  const sizes = sizesAt(zoom);
+  const side = thumbnailSide(words, room, zoom);
+  const x = side > 0 ? SIDE + side + 6 : SIDE + 1;
+  const rest: [string, Face][] = detail === "short" ? [[words.channels, "mono"]] : [[words.type, "plain"], [words.shape, "mono"]];
+  if (detail === "full") rest.push([words.more, "plain"]);
+  const wanted: [string, Face, number][] = [[words.name, "name", sizes.name], ...rest.map(([text, face]): [string, Face, number] => [text, face, sizes.small])];
+  const lines = wanted.filter(([text]) => text !== "");
+  const total = lines.reduce((sum, [, , size]) => sum + size * LEADING, 0);
+  let y = Math.max(1, (room.height - total) / 2);
+  return lines.map(([text, face, size], index) => {
+    y += size * LEADING;
+    const kept = index === 0 ? room.firstRight : index === lines.length - 1 ? room.lastRight : 0;
+    const width = room.width - x - SIDE - kept;
+    const cut = cutMiddle(text, face, size, width);
+    const squeeze = measure(cut, face, size) > width + 0.5 ? width : null;
+    return { text: cut, face, x, y: y - size * 0.27, size, squeeze };
+  });
+}
