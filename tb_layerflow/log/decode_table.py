@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from . import layerflow_pb2 as pb
 from . import wire
 from .errors import LogError
-from .records import COUNT_COLUMNS, FLOAT_COLUMNS, Table
+from .records import COLUMNS, COUNT_COLUMNS, FLOAT_COLUMNS, Table
 
 _FIELDS = pb.Table.DESCRIPTOR.fields_by_name
 _NUMBER = {name: field.number for name, field in _FIELDS.items()}
@@ -63,7 +63,7 @@ def table(raw: bytes) -> Table:
     return Table(
         calls=calls,
         ports=numbers("port", rows, 2**32 - 1).astype(np.uint32),
-        columns=arrays,
+        columns={name: arrays[name] for name in COLUMNS},
         part=numbers("part", rows),
         stride=numbers("stride", rows),
     )
