@@ -31,8 +31,8 @@ def record_at(source: Source, stream: Stream, step: int) -> Record:
 def rows_by_kind(graph: Graph, record: Record) -> dict[str, Rows]:
     """For each kind that the record holds, the row of each tensor.
 
-    Kinds are `output`, `input` (only those that are no other call's output), `error` (the record's own), then each backward pass's
-    errors, then weights.
+    Kinds are `output`, `input` (only those that are no other call's output), `error` (the record's own), then the errors of each
+    backward pass, then weights.
     """
     passes = sorted(kind for kind in record.tables if kind.startswith("error#"))
     found = {}
