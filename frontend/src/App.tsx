@@ -61,7 +61,9 @@ function Centre() {
   const trouble = problem.value || streamInfo.value?.problem;
   return (
     <main class="centre">
-      <Current />
+      <div class="picture">
+        <Current />
+      </div>
       <Legend />
       {trouble && <p class="trouble" role="status">▲ {trouble}</p>}
     </main>

@@ -1,10 +1,9 @@
 /** The legend of the colour-by, at the foot of the centre: what it is, how it is scaled, and from where to where. */
 import { ENTRIES } from "./colour/tables";
 import { exponent, number } from "./format";
-import { colourBy, record, scaleSpan } from "./state";
+import { colourBy, heatmap, record, scaleSpan } from "./state";
 import { columnName, kindName, words } from "./strings";
 import { palette, runScale, scale } from "./values";
-import { heatmap } from "./state";
 
 export function Legend() {
   const { kind, column } = colourBy.value;
@@ -14,29 +13,30 @@ export function Legend() {
   if (!record.value) return null;
   const span = heatmap.value || scaleSpan.value === "run" ? words.legend.allSteps : words.legend.thisStep;
   return (
-    <div class="legend" aria-label={words.legend.label}>
-      <p class="what">{kindName(kind)}, {columnName(column)}</p>
-      {on ? (
-        <>
-          <div class="ramp" style={{ background: gradient(colours.css) }} />
-          <div class="ends mono">
-            <span>{end(on.low)}</span>
-            {colours.signed && <span>0</span>}
-            <span>{end(on.high)}</span>
-          </div>
-          <p class="how quiet">
-            {words.legend.forms[on.form]} ·{" "}
-            {heatmap.value ? span : (
-              <button class="link" title={words.legend.toggle} onClick={() => (scaleSpan.value = scaleSpan.value === "run" ? "step" : "run")}>
-                {span}
-              </button>
-            )}
+    <div class="legend" role="group" aria-label={words.legend.label}>
+      <div>
+        <span class="what">{kindName(kind)}, {columnName(column)}</span>
+        {on ? (
+          <>
+            <span class="scale mono">
+              <span>{end(on.low)}</span>
+              <span class="ramp" style={{ background: gradient(colours.css) }} />
+              <span>{end(on.high)}</span>
+            </span>
+            <span class="quiet">
+              {words.legend.forms[on.form]} ·{" "}
+              {heatmap.value ? span : (
+                <button class="link" title={words.legend.toggle} onClick={() => (scaleSpan.value = scaleSpan.value === "run" ? "step" : "run")}>
+                  {span}
+                </button>
+              )}
+            </span>
             <span class="absent-key"><i /> {words.legend.absent}</span>
-          </p>
-        </>
-      ) : (
-        <p class="how quiet">{words.legend.none}</p>
-      )}
+          </>
+        ) : (
+          <span class="quiet">{words.legend.none}</span>
+        )}
+      </div>
     </div>
   );
 }

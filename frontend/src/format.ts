@@ -46,7 +46,7 @@ export function share(part: number, whole: number): string {
   const percent = (100 * part) / whole;
   if (percent > 0 && percent < 0.1) return "<0.1 %";
   if (percent < 100 && percent > 99.9) return ">99.9 %";
-  return `${Number.isInteger(percent) ? percent : percent.toFixed(1)} %`;
+  return `${percent === 0 || percent === 100 ? percent : percent.toFixed(1)} %`;
 }
 
 /** Seconds as people say them: 3.1 ms, 2.4 s, 3 min. */

@@ -1,17 +1,7 @@
 /** A list with a search field: type to narrow, ↑ ↓ to move, Enter to take. Knows nothing of what it lists. */
-import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { words } from "../strings";
-
-export interface PickEntry<T> {
-  key: string;
-  value: T;
-  group?: string;
-  /** What is searched. */
-  text: string;
-  show: ComponentChildren;
-  current?: boolean;
-}
+import { narrow, type PickEntry } from "./narrow";
 
 interface PickListProps<T> {
   entries: PickEntry<T>[];
@@ -20,15 +10,6 @@ interface PickListProps<T> {
   /** Entries to show at most; how many more there are is said below. */
   limit?: number;
   onPick(value: T): void;
-}
-
-/** Entries that hold every word of the text, those where a word begins the entry's name first. */
-export function narrow<T>(entries: PickEntry<T>[], text: string): PickEntry<T>[] {
-  const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!wanted.length) return entries;
-  const found = entries.filter((entry) => wanted.every((word) => entry.text.toLowerCase().includes(word)));
-  const begins = (entry: PickEntry<T>) => (entry.text.toLowerCase().startsWith(wanted[0]!) ? 0 : 1);
-  return found.sort((a, b) => begins(a) - begins(b));
 }
 
 export function PickList<T>({ entries, label, placeholder, limit = 200, onPick }: PickListProps<T>) {

@@ -4,21 +4,9 @@ import { count, epoch } from "../format";
 import { goToIndex, moveStep } from "../selection";
 import { awake, playing, record, stepIndex, steps } from "../state";
 import { words } from "../strings";
+import { seams, tickPlaces } from "./ticks";
 
 const PLAY_MS = 160;
-const MOST_TICKS = 120;
-
-/** Places from 0 to 1 of the ticks: one for each record, or for every k-th where they would touch. */
-export function tickPlaces(records: number): number[] {
-  const every = Math.ceil(records / MOST_TICKS);
-  return Array.from({ length: Math.ceil(records / every) }, (_, i) => (records > 1 ? (i * every) / (records - 1) : 0.5));
-}
-
-/** Indices of the records that begin another session than the one before them. */
-export function seams(session: ArrayLike<number>): number[] {
-  return Array.from(session, (_, i) => i).filter((i) => i > 0 && session[i] !== session[i - 1]);
-}
-
 /** Goes on when the record under the cursor has arrived, so that every step is seen. */
 function usePlay(): void {
   const on = playing.value && awake.value;

@@ -9,7 +9,8 @@ import { columnName, kindName, kindShort, words } from "../strings";
 import { WEIGHT_KINDS } from "../values";
 import { VIEWS } from "../views";
 import { Execution } from "./Execution";
-import { PickList, type PickEntry } from "./PickList";
+import type { PickEntry } from "./narrow";
+import { PickList } from "./PickList";
 import { Popover } from "./Popover";
 import { StepCursor } from "./StepCursor";
 

@@ -47,7 +47,7 @@ function options(props: ChartProps, width: number, hover: (index: number | null)
     scales: { x: { time: false }, y: logarithmic ? { distr: 3 } : {} },
     axes: [
       { ...axis, grid: { show: false }, size: 22, values: (_, splits) => splits.map((step) => (Number.isInteger(step) ? count(step) : "")) },
-      { ...axis, size: 50, values: (_, splits) => splits.map((value) => tick(value, logarithmic)) },
+      { ...axis, size: 50, grid: { ...axis.grid, filter: (_, splits) => splits.map((value) => (tick(value, logarithmic) ? value : null)) }, values: (_, splits) => splits.map((value) => tick(value, logarithmic)) },
     ],
     series: [{}, ...lines.map(({ name, colour, dashed }) => ({
       label: name,

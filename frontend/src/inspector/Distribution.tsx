@@ -10,7 +10,7 @@ import { columnName, kindShort, statusSentence, words } from "../strings";
 import { CopyPython } from "./CopyPython";
 import { Histogram } from "./Histogram";
 import { histogramPython } from "./python";
-import { COLUMNS, partOf, statistic, tensorsOf, type Tensor } from "./tensors";
+import { COLUMNS, partOf, statistic, tensorsOf, tensorsOfPort, type Tensor } from "./tensors";
 import { useAnswer } from "./useAnswer";
 
 const COUNTS = new Set(["zero", "nan", "pos_inf", "neg_inf"]);
@@ -23,7 +23,7 @@ export function Distribution({ call }: { call: number }) {
   const [wanted, setWanted] = useState("output");
   const ports = [...new Set(tensors.map(({ ownPort }) => ownPort))];
   const shownPort = ports.includes(port) ? port : 0;
-  const shown = tensors.filter(({ ownPort }) => ownPort === shownPort);
+  const shown = tensorsOfPort(tensors, shownPort);
   const drawn = shown.find(({ kind, row }) => kind === wanted && row >= 0) ?? shown.find(({ row }) => row >= 0);
   if (!table) return null;
   return (
@@ -43,7 +43,7 @@ export function Distribution({ call }: { call: number }) {
         </div>
       )}
       <StatisticsTable table={table} tensors={shown} />
-      {shown.filter(({ row }) => row < 0).map((tensor) => (
+      {shown.filter(({ status }) => status).map((tensor) => (
         <p class="sentence" key={tensor.kind}>
           <span class="strong">{kindShort(tensor.kind)}</span> {statusSentence(tensor.status)}
         </p>

@@ -45,6 +45,17 @@ export function tensorsOf(calls: readonly CallInfo[], call: number, table: Recor
   ].filter(({ kind }) => !WEIGHT_KINDS.has(kind));
 }
 
+/**
+ * The tensors of one port side by side. Where the loss reads the logits, the error of the output is theirs, and stands in its place.
+ */
+export function tensorsOfPort(tensors: Tensor[], port: number): Tensor[] {
+  return tensors.filter(({ ownPort }) => ownPort === port).map((tensor) => {
+    if (tensor.row >= 0 || !tensor.kind.startsWith("error")) return tensor;
+    const logits = tensors.find(({ kind, row, info }) => kind === tensor.kind && row >= 0 && /(^|\/)logits$/.test(info.key));
+    return logits ? { ...logits, status: tensor.status } : tensor;
+  });
+}
+
 export function statistic(table: RecordTable, tensor: Tensor, column: string): number {
   return cell(table, table.kinds.get(tensor.recordedAs)!, tensor.row, column);
 }

@@ -143,7 +143,6 @@ function onRowKey(event: KeyboardEvent, rows: Row[], at: number, focusRow: (inde
 }
 
 function OutlineHead() {
-  const rows = outlineRows.value.length;
   const calls = tree.value?.leafCount ?? 0;
   const { kind, column } = state.colourBy.value;
   const what = `${kindName(kind)}, ${columnName(column)}`;
@@ -156,9 +155,6 @@ function OutlineHead() {
         {state.graph.value && <span class="quiet nowrap">{words.outline.calls(calls)}</span>}
         <span class="spring" />
         {wide && <span class="quiet nowrap">{what} · {words.outline.overSteps}</span>}
-        <button class="plain small nowrap" title={label} aria-pressed={wide} onClick={() => (state.heatmap.value = !wide)}>
-          {wide ? words.outline.picture : words.outline.heatmap} <kbd>H</kbd>
-        </button>
       </div>
       <div class="line">
         <input
@@ -170,7 +166,10 @@ function OutlineHead() {
           spellcheck={false}
           onInput={(event) => (state.filter.value = event.currentTarget.value)}
         />
-        {!wide && rows > 0 && <span class="quiet nowrap" title={`${what} · ${words.outline.overSteps}`}>{columnName(column)} · {words.outline.overSteps}</span>}
+        <span class={wide ? "spring" : ""} />
+        <button class="plain small nowrap" title={`${what} · ${label}`} aria-pressed={wide} onClick={() => (state.heatmap.value = !wide)}>
+          {wide ? words.outline.picture : `${columnName(column)} ${words.outline.overSteps}`} <kbd>H</kbd>
+        </button>
       </div>
     </div>
   );

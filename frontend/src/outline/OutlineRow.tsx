@@ -24,7 +24,7 @@ interface OutlineRowProps {
 export function OutlineRow({ row, index, focused, compact, wide, onChoose }: OutlineRowProps) {
   const at = tree.value!;
   const call = at.calls[row.call]!;
-  const speaks = worstCall(at, row, (each) => valueOfCall.value.get(each));
+  const speaks = worstCall(at, row, (each) => valueOfCall.value.get(each), isSigned(state.colourBy.value.column));
   const value = speaks < 0 ? undefined : valueOfCall.value.get(speaks);
   const mark = hiddenCalls(at, row).some((each) => marks.value.has(each)) ? "failure" : undefined;
   const chosen = state.chosen.value;
@@ -99,7 +99,8 @@ function Name({ row }: { row: Row }) {
 export function stripValues(row: Row): { values: Float32Array; flawed: (i: number) => boolean } | null {
   const all = state.series.value;
   if (!all || (row.open && row.kind === "group")) return null;
-  const series = [...new Set(hiddenCalls(tree.value!, row).map((call) => seriesRow.value.get(call)))].filter((each) => each !== undefined);
+  const speakers = isSigned(all.column) ? [row.call] : hiddenCalls(tree.value!, row);
+  const series = [...new Set(speakers.map((call) => seriesRow.value.get(call)))].filter((each) => each !== undefined);
   if (!series.length) return null;
   const records = all.step.length;
   return { values: worstSeries(all.values, records, series), flawed: (i) => series.some((each) => flawsOf(each, i)) };

@@ -6,18 +6,13 @@ import { choose, goToIndex, tree } from "../selection";
 import { series, stepIndex, steps } from "../state";
 import { words } from "../strings";
 import { batch } from "@preact/signals";
+import { stepAt } from "./places";
 import { ROW_HEIGHT, stripValues } from "./OutlineRow";
 
 interface StripOverlayProps {
   rows: Row[];
   scrollTop: number;
   wide: boolean;
-}
-
-/** Which step lies at a place from 0 to 1: cells have a width, the points of a sparkline have none. */
-export function stepAt(place: number, records: number, cells: boolean): number {
-  const index = cells ? Math.floor(place * records) : Math.round(place * (records - 1));
-  return Math.min(records - 1, Math.max(0, index));
 }
 
 export function StripOverlay({ rows, scrollTop, wide }: StripOverlayProps) {

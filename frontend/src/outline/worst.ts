@@ -20,9 +20,13 @@ export function badness(value: number | undefined): number {
   return Number.isNaN(value) ? Infinity : Math.abs(value);
 }
 
-/** The worst call at one step, and -1 where none has a number. An open group says nothing: its rows speak below it. */
-export function worstCall(tree: Tree, row: Row, valueOf: (call: number) => number | undefined): number {
+/**
+ * The call whose number stands on the row, and -1 where there is none: the worst at this step. Of numbers with a sign none is worst,
+ * so a row shows its own. An open group says nothing: its rows speak below it.
+ */
+export function worstCall(tree: Tree, row: Row, valueOf: (call: number) => number | undefined, signed: boolean): number {
   if (row.open && row.kind === "group") return -1;
+  if (signed) return valueOf(row.call) === undefined ? -1 : row.call;
   let worst = -1;
   let most = -1;
   for (const call of hiddenCalls(tree, row)) {

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import type { StepsTable } from "../api";
+import { recordingCost } from "./cost";
+import { histogramPython, openPython, seriesPython } from "./python";
+
+const table = (step: number[], seconds: number[], stepSeconds: number[]) =>
+  ({ step: Float64Array.from(step), seconds: Float64Array.from(seconds), stepSeconds: Float64Array.from(stepSeconds) }) as unknown as StepsTable;
+
+test("the cost is the seconds of the records over all the time that the steps took", () => {
+  // 100 steps of 0.1 s and three records of 0.5 s: 1.5 of 11.5 s.
+  const cost = recordingCost(table([0, 50, 99], [0.5, 0.5, 0.5], [0.1, 0.1, 0.1]))!;
+  expect(cost.share).toBeCloseTo(1.5 / 11.5, 12);
+  expect(cost).toMatchObject({ perRecord: 0.5, perStep: 0.1 });
+});
+
+test("a log without times has no cost rather than none", () => {
+  expect(recordingCost(table([0, 1], [0, NaN], [NaN, NaN]))).toBeNull();
+});
+
+test("the Python text names what is shown and leaves defaults out", () => {
+  expect(openPython("a\"b", "train")).toContain('.run("a\\"b").stream("train")');
+  expect(seriesPython("r", "train", "encoder#1/conv1", "error", "l2", 0)).toMatch(/stream\.statistics\("error"\)\.series\("encoder#1\/conv1", "l2"\)$/);
+  expect(histogramPython("r", "train", "same", "error", 1, 40)).toMatch(/stream\.histogram\("same", kind="error", port=1, step=40\)$/);
+  expect(histogramPython("r", "train", "same", "output", 0, 40)).toMatch(/stream\.histogram\("same", step=40\)$/);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { logarithmic } from "../colour/scale";
+import { cellPixels, sparkPoints } from "./strip";
+import { stepAt } from "./places";
+import { badness, worstSeries } from "./worst";
+
+test("a sparkline spans its box and breaks where there is no number", () => {
+  const points = sparkPoints([1, 10, NaN, 100, 1000], 104, 24, true);
+  expect(points.map(({ x }) => x)).toEqual([2, 27, 77, 102]);
+  expect(points.map(({ y }) => y)).toEqual([22, expect.closeTo(15.333, 2), expect.closeTo(8.667, 2), 2]);
+  expect(points.map(({ joined }) => joined)).toEqual([false, true, false, true]);
+});
+
+test("a constant is a line in the middle, nothing is no line", () => {
+  expect(sparkPoints([3, 3, 3], 40, 20, false).map(({ y }) => y)).toEqual([10, 10, 10]);
+  expect(sparkPoints([NaN, 0], 40, 20, true)).toEqual([]);
+});
+
+test("one spike among ten thousand steps is still drawn", () => {
+  const values = new Float32Array(10_000).fill(1);
+  values[6543] = 100;
+  const points = sparkPoints(values, 78, 22, true);
+  expect(points.length).toBeLessThan(400);
+  expect(Math.min(...points.map(({ y }) => y))).toBe(2);
+});
+
+test("in a cell zero, no call, a number and a bad number are four colours", () => {
+  const colours = {
+    pixels: new Uint32Array(256).fill(7), panel: [255, 255, 255] as const, absent: [200, 200, 200] as const, bad: [255, 0, 0] as const,
+  };
+  const cells = cellPixels([0, NaN, 5, Infinity, NaN], logarithmic(1, 10), colours, (i) => i === 4);
+  expect([...cells]).toEqual([0xffffffff, 0xffc8c8c8, 7, 0xff0000ff, 0xff0000ff]);
+});
+
+test("a place on the strip is the step below it", () => {
+  expect([0, 0.49, 0.5, 1].map((place) => stepAt(place, 2, true))).toEqual([0, 0, 1, 1]);
+  expect([0, 0.2, 0.3, 1].map((place) => stepAt(place, 3, false))).toEqual([0, 0, 1, 2]);
+});
+
+test("a folded row shows its worst child at each step", () => {
+  const values = new Float32Array([1, -5, NaN, 2, 3, NaN]);
+  expect([...worstSeries(values, 3, [0, 1])]).toEqual([2, -5, NaN]);
+  expect([badness(undefined), badness(-3), badness(NaN)]).toEqual([-1, 3, Infinity]);
+});
