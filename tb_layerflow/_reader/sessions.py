@@ -57,7 +57,7 @@ class Session:
 
 
 class Sessions:
-    """The sessions of one stream, read on by `load`. `problems` are sentences about what cannot be read."""
+    """The sessions of one stream, read on by `load`."""
 
     def __init__(self, source: Source, runs: Iterable[str], stream: str) -> None:
         self._source = source
@@ -67,8 +67,14 @@ class Sessions:
         self.all: list[Session] = []
         self.visible: list[Head] = []
         self.seams: list[Seam] = []
-        self.problems: list[str] = []
+        self._found_wrong: list[str] = []
+        self._broken: dict[tuple[str, int], str] = {}
         self.version: tuple[tuple[str, str, int], ...] = ()
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences about what cannot be read, as far as it was asked for."""
+        return self._found_wrong + list(self._broken.values())
 
     def load(self) -> bool:
         """Read what was added to the source; whether anything was."""
@@ -96,7 +102,7 @@ class Sessions:
             session.start = session.start or self._start_of_graph(session, problems)
         self.all = sorted(sessions.values(), key=lambda session: (session.start, session.number))
         self.visible, self.seams = _overlay(self.all)
-        self.problems = problems + _gaps(self.all)
+        self._found_wrong = problems + _gaps(self.all)
         self.version = version
         return True
 
@@ -108,10 +114,21 @@ class Sessions:
         found: dict[tuple[int, int], Record] = {}
         for (run, tag), steps in steps_of.items():
             for stored in self._stored(run, tag):
-                if stored.step in steps:
-                    stamp, record = decode.statistics(stored.payload, wanted)
-                    found[stamp.session, record.step] = record
+                record = self._tables(stored, tag, wanted) if stored.step in steps else None
+                if record is not None:
+                    found[record[0], stored.step] = record[1]
         return found
+
+    def _tables(self, stored: Stored, tag: str, wanted: Callable[[str], bool]) -> tuple[int, Record] | None:
+        try:
+            stamp, record = decode.statistics(stored.payload, wanted)
+        except LogError as error:
+            self._broken[tag, stored.step] = self._sentence(error, stored.step)
+            return None
+        return stamp.session, record
+
+    def _sentence(self, error: LogError, step: int) -> str:
+        return f"{error} (Stream {self._stream}, step {step}.)"
 
     def _stored(self, run: str, tag: str) -> list[Stored]:
         try:
@@ -146,7 +163,7 @@ class Sessions:
         try:
             return self._head(stored, run, tag)
         except LogError as error:
-            return f"{error} (Stream {self._stream}, step {stored.step}.)"
+            return self._sentence(error, stored.step)
 
     def _head(self, stored: Stored, run: str, tag: str) -> tuple[Head, int]:
         stamp, record = decode.statistics(stored.payload, decode.nothing)

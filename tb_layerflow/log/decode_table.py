@@ -27,7 +27,9 @@ def kind_of(raw: bytes) -> str:
     """The table's kind, which comes first in what `encode` writes. LogError where the bytes are no Table message."""
     try:
         for number, wire_type, begin, end in wire.fields(raw, 0, len(raw)):
-            if number == _KIND and wire_type == 2 and end <= len(raw):
+            if end > len(raw):
+                raise wire.NotEnough
+            if number == _KIND and wire_type == 2:
                 return raw[begin:end].decode("utf-8")
     except (UnicodeDecodeError, wire.NotEnough) as error:
         raise LogError(_no_table(raw)) from error
