@@ -5,11 +5,13 @@ An exception while this module is imported would stop TensorBoard itself.
 
 from __future__ import annotations
 
-import argparse
-import logging
-from typing import Any
-
 from tensorboard.plugins import base_plugin
+
+TYPE_CHECKING = False  # as typing's, whose import would be most of this module's
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from tb_layerflow.plugin.plugin import LayerFlowPlugin
 
 PLUGIN_NAMES = ("layerflow", "layerflow_statistics")
 EVERY_RECORD = 1_000_000
@@ -19,10 +21,10 @@ EVERY_RECORD = 1_000_000
 class LayerFlowLoader(base_plugin.TBLoader):
     """Makes the plugin, or leaves TensorBoard without it and says why."""
 
-    def fix_flags(self, flags: argparse.Namespace) -> None:
+    def fix_flags(self, flags: Namespace) -> None:
         """Keep every record of ours, under both loaders, unless the user's own `--samples_per_plugin` says otherwise.
 
-        A user's 0 means all, as the flag's help in other versions says: the loaders disagree about a plain 0.
+        A user's 0 is taken as all: the data server reads it so, but people report that it showed nothing.
         """
         kept = getattr(flags, "samples_per_plugin", None)
         if not isinstance(kept, dict):
@@ -30,12 +32,14 @@ class LayerFlowLoader(base_plugin.TBLoader):
         for name in PLUGIN_NAMES:
             kept[name] = kept.get(name) or EVERY_RECORD
 
-    def load(self, context: base_plugin.TBContext) -> Any:
+    def load(self, context: base_plugin.TBContext) -> LayerFlowPlugin | None:
         """The plugin; None, with one line in TensorBoard's log, where it cannot be made."""
         try:
             from tb_layerflow.plugin.plugin import LayerFlowPlugin
 
             return LayerFlowPlugin(context)
         except Exception as error:
+            import logging
+
             logging.getLogger("tensorboard").warning("LayerFlow is not shown: %s: %s", type(error).__name__, error)
             return None

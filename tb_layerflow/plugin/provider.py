@@ -1,8 +1,8 @@
 """The only file that touches TensorBoard's data provider: its time series as the reader's source of records.
 
-Both loaders are met with the same few calls: a listing, whole time series of tensors, and single blobs. There is no way to ask for
-one step of a tensor, and the data server takes 44 ms for a small reply however many wait for theirs: what a stream needs
-is read side by side, and read again only where it grew.
+Both loaders are met with the same few calls: a listing, whole time series of tensors, and single blobs. One step of a tensor cannot
+be asked for, and the data server takes 44 ms for a small reply however many wait for theirs: what a stream needs is read side by
+side, and read again only where it grew.
 """
 
 from __future__ import annotations
