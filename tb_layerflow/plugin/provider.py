@@ -1,8 +1,8 @@
 """The only file that touches TensorBoard's data provider: its time series as the reader's source of records.
 
-Both loaders are met with the same few calls: a listing, whole time series of tensors, and single blobs. One step of a tensor cannot
-be asked for, and the data server takes 44 ms for a small reply however many wait for theirs: what a stream needs is read side by
-side, and read again only where it grew.
+Both loaders are met with the same few calls: a listing, whole time series of tensors, and single blobs. One step of a tensor
+cannot be asked for, and the data server takes 44 ms for a small reply however many wait for theirs: what a stream needs is read
+side by side, and read again only where it grew.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class ProviderSource:
             raise LogError(f"TensorBoard no longer keeps {tag} at step {step}.") from error
         except errors.InvalidArgumentError as error:  # seen for names that JSON escapes: the server refuses the keys that it gave
             raise LogError(
-                f"TensorBoard's data server cannot read the graphs of the run {run!r}, whose name holds a quote, a backslash or a "
-                "control character. Rename the folder, or start TensorBoard with --load_fast=false."
+                f"TensorBoard's data server cannot read the graphs of the run {run!r}, whose name holds a quote, a backslash or "
+                "a control character. Rename the folder, or start TensorBoard with --load_fast=false."
             ) from error
         return self._blobs.put((run, tag, step, index), blob, len(blob))
 
