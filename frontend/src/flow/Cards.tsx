@@ -96,7 +96,7 @@ function Content(props: CardProps) {
   const last = lines[lines.length - 1];
   return (
     <>
-      {side > 0 ? <Picture call={props.index} of={props.thumbnail!} unit={unit} side={side} zoom={zoom} /> : null}
+      {side > 0 ? <Picture of={props.thumbnail!} unit={unit} side={side} y={(height - BAR - side) / 2} zoom={zoom} /> : null}
       {lines.map((line, index) => <Words key={index} line={line} />)}
       {mark === undefined ? null : <Mark mark={mark} x={width - 8 - (hasChevron ? chevron : 0)} size={sizes.small} />}
       {badge === "" || last === undefined ? null : <Badge text={badge} right={width - 7} base={last.y} size={sizes.small} width={badgeWidth} />}
@@ -117,7 +117,7 @@ function Words({ line }: { line: TextLine }) {
 function Badge({ text, right, base, size, width }: { text: string; right: number; base: number; size: number; width: number }) {
   return (
     <g class="badge">
-      <rect x={right - width} y={base - size * 0.97} width={width} height={size * 1.22} rx={3} />
+      <rect x={right - width} y={base - size * 0.93} width={width} height={size * 1.16} rx={3} />
       <text x={right - width / 2} y={base - size * 0.02} font-size={size} text-anchor="middle">{text}</text>
     </g>
   );
@@ -188,7 +188,7 @@ function Frame(props: CardProps) {
 }
 
 /** The thumbnail's slot: what the page painted for this call, scaled without smoothing. */
-function Picture({ of, unit, side, zoom }: { call: number; of: Thumbnail; unit: Unit; side: number; zoom: number }) {
+function Picture({ of, unit, side, y, zoom }: { y: number; of: Thumbnail; unit: Unit; side: number; zoom: number }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const pixels = Math.max(8, Math.round(side * zoom));
   useEffect(() => {
@@ -201,7 +201,7 @@ function Picture({ of, unit, side, zoom }: { call: number; of: Thumbnail; unit: 
     if (image !== null) pen.drawImage(image, 0, 0, pixels, pixels);
   }, [of, unit, pixels]);
   return (
-    <foreignObject x={7} y={7} width={side} height={side}>
+    <foreignObject x={7} y={y} width={side} height={side}>
       <canvas ref={canvas} style={{ width: `${side}px`, height: `${side}px`, imageRendering: "pixelated", borderRadius: "3px", display: "block" }} />
     </foreignObject>
   );

@@ -19,15 +19,15 @@ export function cardWords(tree: Tree, card: Card): CardWords {
   const output = call.outputs[0];
   const shape = shapeText(output);
   const channels = output?.shape?.at(-1);
-  const riders = unit.kind === "stack" ? ` ${words.flow.riders(unit.members.length - 1)}` : "";
-  const inside = unit.kind === "group" ? words.flow.inside(tree.leaves[unit.head]!) : "";
-  const type = isInput(call) ? words.flow.input : unit.kind === "group" ? `${call.type} · ${inside}` : call.type + riders;
+  const riders = unit.kind === "stack" ? ` ${words.flow.riders(unit.members.length - 1)}` : unit.kind === "group" ? ` · ${words.flow.inside(tree.leaves[unit.head]!)}` : "";
+  const type = isInput(call) ? words.flow.input : call.type;
   const short = channels !== undefined && channels >= 0 && output!.shape!.length >= 3 ? words.flow.channels(channels) : shape;
   return {
     name: displayName(call.path, call.name),
     type,
+    riders,
     shape,
-    channels: unit.kind === "group" ? inside : short,
+    channels: unit.kind === "group" ? words.flow.inside(tree.leaves[unit.head]!) : short,
     more: words.flow.ports(call.inputs.length, call.outputs.length, output?.dtype ?? ""),
   };
 }
@@ -44,7 +44,7 @@ export function label(tree: Tree, card: Card): string {
   const call = tree.calls[unit.head]!;
   const { k, n } = tree.occurrence[unit.head]!;
   const said = cardWords(tree, card);
-  const parts = [call.path, said.type, said.shape];
+  const parts = [call.path, said.type + said.riders, said.shape];
   if (n > 1) parts.push(words.flow.nthOf(k, n));
   if (unit.kind === "repeat") parts.push(words.flow.repeat(unit.blocks.length));
   if (unit.kind === "group") parts.push(card.frame ? words.flow.opened : words.flow.closed);

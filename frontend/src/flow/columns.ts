@@ -88,11 +88,27 @@ function layered(items: Item[], links: Pair[], all: Pair[]): Columns {
   const columns: number[][] = xs.map(() => []);
   centre.forEach((node, index) => columns[columnAt.get(Math.round(node.x))!]!.push(index));
   const top = Float64Array.from(items, (item, index) => centre[index]!.y - item.height / 2);
+  const through = passages(graph, links, columnAt);
+  if (isUpsideDown(columns, centre)) mirror(items, top, through);
   for (const column of columns) {
     column.sort((a, b) => top[a]! - top[b]!);
     spread(column, items, top);
   }
-  return { columns, top, through: passages(graph, links, columnAt) };
+  return { columns, top, through };
+}
+
+/** Whether more pairs in a column stand against the order of the calls than with it: the mirror image has as few crossings. */
+function isUpsideDown(columns: number[][], centre: { y: number }[]): boolean {
+  let inOrder = 0;
+  for (const column of columns) {
+    for (let at = 1; at < column.length; at++) inOrder += Math.sign(centre[column[at]!]!.y - centre[column[at - 1]!]!.y);
+  }
+  return inOrder < 0;
+}
+
+function mirror(items: Item[], top: Float64Array, through: Map<number, Map<number, number>>): void {
+  items.forEach((item, index) => { top[index] = -top[index]! - item.height; });
+  for (const heights of through.values()) for (const [column, at] of heights) heights.set(column, -at);
 }
 
 /** Keeps the boxes of a column apart, whatever the layout library answered. */

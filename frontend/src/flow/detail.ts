@@ -1,6 +1,6 @@
 /** What a card says at which zoom, and in which size: nothing is written below 11 px of the screen. Knows no DOM. */
 
-import { cutMiddle, leastRoom, measure, type Face } from "./text";
+import { cutEnd, cutMiddle, leastRoom, measure, type Face } from "./text";
 
 export type Detail = "block" | "short" | "normal" | "full";
 
@@ -17,7 +17,7 @@ export interface Sizes {
 }
 
 export function sizesAt(zoom: number): Sizes {
-  const name = zoom >= 0.6 ? 12 : 11;
+  const name = zoom >= 0.8 ? 12 : 11;
   return { name: Math.max(name / zoom, 12), small: Math.max(11 / zoom, 11) };
 }
 
@@ -34,6 +34,8 @@ export interface TextLine {
 export interface CardWords {
   name: string;
   type: string;
+  /** Kept whole after the type where that is cut: how many calls ride on it. */
+  riders: string;
   shape: string;
   channels: string;
   more: string;
@@ -50,12 +52,12 @@ export interface CardRoom {
 }
 
 const SIDE = 9;
-const LEADING = 1.2;
+const LOOSEST = 1.34;
 
 /** Side of the thumbnail's slot, or 0 where the name would be left with fewer than eight characters. */
 export function thumbnailSide(words: CardWords, room: CardRoom, zoom: number): number {
   if (!room.thumbnail || detailAt(zoom) === "block") return 0;
-  const side = room.height - 14;
+  const side = zoom >= 1 ? room.height - 14 : room.height - 23;
   const left = room.width - SIDE * 2 - side - 6 - room.firstRight;
   return leastRoom(words.name, "name", sizesAt(zoom).name) <= left ? side : 0;
 }
@@ -67,18 +69,27 @@ export function cardLines(words: CardWords, room: CardRoom, zoom: number): TextL
   const sizes = sizesAt(zoom);
   const side = thumbnailSide(words, room, zoom);
   const x = side > 0 ? SIDE + side + 6 : SIDE + 1;
-  const rest: [string, Face][] = detail === "short" ? [[words.channels, "mono"]] : [[words.type, "plain"], [words.shape, "mono"]];
-  if (detail === "full") rest.push([words.more, "plain"]);
-  const wanted: [string, Face, number][] = [[words.name, "name", sizes.name], ...rest.map(([text, face]): [string, Face, number] => [text, face, sizes.small])];
-  const lines = wanted.filter(([text]) => text !== "");
-  const total = lines.reduce((sum, [, , size]) => sum + size * LEADING, 0);
-  let y = Math.max(1, (room.height - total) / 2);
-  return lines.map(([text, face, size], index) => {
-    y += size * LEADING;
+  const rest: Wanted[] = detail === "short"
+    ? [{ text: words.channels, tail: "", face: "mono" }]
+    : [{ text: words.type, tail: words.riders, face: "plain" }, { text: words.shape, tail: "", face: "mono" }];
+  if (detail === "full") rest.push({ text: words.more, tail: "", face: "plain" });
+  const lines = [{ text: words.name, tail: "", face: "name" } as Wanted, ...rest].filter(({ text }) => text !== "");
+  const size = (face: Face): number => (face === "name" ? sizes.name : sizes.small);
+  const sum = lines.reduce((total, line) => total + size(line.face), 0);
+  const leading = Math.min(LOOSEST, (room.height - 3) / sum);
+  let y = (room.height - sum * leading) / 2;
+  return lines.map(({ text, tail, face }, index) => {
+    y += size(face) * leading;
     const kept = index === 0 ? room.firstRight : index === lines.length - 1 ? room.lastRight : 0;
     const width = room.width - x - SIDE - kept;
-    const cut = cutMiddle(text, face, size, width);
-    const squeeze = measure(cut, face, size) > width + 0.5 ? width : null;
-    return { text: cut, face, x, y: y - size * 0.27, size, squeeze };
+    const cut = face === "name" ? cutMiddle(text, face, size(face), width) : cutEnd(text, tail, face, size(face), width);
+    const squeeze = measure(cut, face, size(face)) > width + 0.5 ? width : null;
+    return { text: cut, face, x, y: y - size(face) * (leading - 0.93), size: size(face), squeeze };
   });
+}
+
+interface Wanted {
+  text: string;
+  tail: string;
+  face: Face;
 }

@@ -26,17 +26,35 @@ export interface LevelOutput {
 /** One layout per shape of level: transformer blocks and shared models are laid out once. */
 export class LevelMemo {
   private readonly known = new Map<string, LevelOutput>();
+  /** Columns do not depend on the room, which changes while the zoom is found. */
+  private readonly arranged = new Map<string, Columns>();
 
   layout(level: LevelInput): LevelOutput {
     const key = keyOf(level);
     let output = this.known.get(key);
     if (output === undefined) {
-      output = layoutLevel(level);
+      output = layoutLevel(level, this.columns(level));
       if (this.known.size > 400) this.known.clear();
       this.known.set(key, output);
     }
     return output;
   }
+
+  private columns(level: LevelInput): Columns {
+    const key = keyOf({ ...level, room: 0 });
+    let columns = this.arranged.get(key);
+    if (columns === undefined) {
+      columns = arrangeLevel(level);
+      if (this.arranged.size > 400) this.arranged.clear();
+      this.arranged.set(key, columns);
+    }
+    return columns;
+  }
+}
+
+function arrangeLevel({ items, wires }: LevelInput): Columns {
+  const inner = wires.filter((wire) => wire.from >= 0 && wire.to >= 0);
+  return arrange(items, inner, new Set(wires.filter((wire) => wire.from < 0).map((wire) => wire.to)));
 }
 
 /** Nets are numbered by first appearance, so that two calls of one model have the same key. */
@@ -51,15 +69,14 @@ function keyOf(level: LevelInput): string {
   return [level.room, left, right, top, bottom, items.join(";"), wires.join(";")].join("|");
 }
 
-export function layoutLevel(level: LevelInput): LevelOutput {
+function layoutLevel(level: LevelInput, columns: Columns): LevelOutput {
   const { items, margins } = level;
   const inner = level.wires.filter((wire) => wire.from >= 0 && wire.to >= 0);
-  const entered = new Set(level.wires.filter((wire) => wire.from < 0).map((wire) => wire.to));
-  const columns = arrange(items, inner, entered);
   const grid = gridOf(level, columns);
+  const single = alignSingle(level, grid);
   straighten(level, grid);
   const place = new Map(inner.map((wire, index) => [wire, index]));
-  const passing = passingHeights(columns, inner, grid);
+  const passing = passingHeights(columns, inner, grid, single);
   const shift = normalise(grid, items, passing);
   const wires = level.wires.map((wire): Wire => ({ ...wire, through: shifted(passing.get(place.get(wire) ?? -1), shift, grid, wire.from) }));
   const routed = route(grid, wires, margins);
@@ -112,8 +129,32 @@ function straighten(level: LevelInput, grid: Grid): void {
 }
 
 /** The heights at which links pass columns, only for links whose two ends stand in one line. */
-function passingHeights({ through }: Columns, inner: { from: number; to: number }[], grid: Grid): Map<number, Map<number, number>> {
-  return new Map([...through].filter(([index]) => grid.lineOf[inner[index]!.from] === grid.lineOf[inner[index]!.to]));
+function passingHeights(
+  { through }: Columns, inner: { from: number; to: number }[], grid: Grid, single: boolean[],
+): Map<number, Map<number, number>> {
+  const within = (index: number): boolean => {
+    const line = grid.lineOf[inner[index]!.from]!;
+    return line === grid.lineOf[inner[index]!.to] && !single[line];
+  };
+  return new Map([...through].filter(([index]) => within(index)));
+}
+
+/**
+ * Lines with one box in each column: the boxes stand in a row, their wires straight, and what passes them runs above. Says which
+ * lines these are.
+ */
+function alignSingle(level: LevelInput, grid: Grid): boolean[] {
+  return grid.lines.map((line) => {
+    const columns = grid.columns.slice(line.start, line.end);
+    if (columns.some((column) => column.length > 1)) return false;
+    columns.forEach(([item], at) => {
+      const before = at === 0 ? undefined : columns[at - 1]![0];
+      const wire = level.wires.find(({ from, to }) => from === before && to === item);
+      const middle = before === undefined ? 0 : grid.top[before]! + (wire?.fromAt ?? level.items[before]!.height / 2);
+      grid.top[item!] = middle - (wire?.toAt ?? level.items[item!]!.height / 2);
+    });
+    return true;
+  });
 }
 
 /** Measures each line's boxes from the line's own top. Returns what was taken off, per line. */

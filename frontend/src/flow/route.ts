@@ -168,16 +168,23 @@ function claim(frame: Frame, rough: Measures, wire: Wire, { start, turns }: Plan
   let at = height(rough, start, middle);
   let level = start;
   let x = wire.from < 0 ? 0 : rough.columnX[frame.grid.columnOf[wire.from]!]!;
+  // Lanes nest as brackets do, so that turning wires need not cross: the one from the nearest source lies innermost.
+  const nearness = at / 1e3;
+  let bracket = 0;
   for (const turn of turns) {
     const next = height(rough, turn.to, middle);
     const nextX = gapMiddle(turn.gap);
-    if ("channel" in level) frame.channels[level.channel]!.claim(wire.net, x, nextX, Math.max(x, nextX));
-    if (Math.abs(next - at) > 0.5) frame.gaps[turn.gap]!.claim(wire.net, at, next, next > at ? -at : at);
+    if ("channel" in level) {
+      bracket = Math.max(x, nextX) - nearness;
+      frame.channels[level.channel]!.claim(wire.net, x, nextX, bracket);
+    }
+    const tie = (turn.gap === 0 ? -bracket : bracket) / 1e5;
+    if (Math.abs(next - at) > 0.5) frame.gaps[turn.gap]!.claim(wire.net, at, next, (next > at ? -at : at) + tie);
     at = next;
     level = turn.to;
     x = nextX;
   }
-  if ("channel" in level) frame.channels[level.channel]!.claim(wire.net, x, rough.right, x);
+  if ("channel" in level) frame.channels[level.channel]!.claim(wire.net, x, rough.right, x - nearness);
 }
 
 function measure(frame: Frame): Measures {

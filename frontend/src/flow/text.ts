@@ -54,6 +54,14 @@ function ends(text: string, kept: number): string {
   return `${text.slice(0, kept - right)}…${text.slice(text.length - right)}`;
 }
 
+/** The beginning of the text, as much as fits beside the tail, which stays whole. */
+export function cutEnd(text: string, tail: string, face: Face, size: number, room: number): string {
+  if (measure(text + tail, face, size) <= room) return text + tail;
+  let kept = text.length - 1;
+  while (kept > 1 && measure(`${text.slice(0, kept)}…${tail}`, face, size) > room) kept--;
+  return `${text.slice(0, kept)}…${tail}`;
+}
+
 /** Room that the shortest cut of a name asks for. */
 export function leastRoom(text: string, face: Face, size: number): number {
   return measure(text.length <= SHORTEST + 1 ? text : ends(text, SHORTEST), face, size);

@@ -16,7 +16,8 @@ export interface Tie {
 const MOST_TIED = 12;
 /** Below a card, out from its left side, and beside a group. */
 const UNDER = 6;
-const BESIDE = 9;
+const BESIDE = 8;
+const BETWEEN = 5;
 
 /** Outermost shared layers are always tied, deeper ones while one of their calls is chosen or under the pointer. */
 export function tiesOf(tree: Tree, picture: Picture, positions: Positions, singled: (number | null)[]): Tie[] {
@@ -29,7 +30,7 @@ export function tiesOf(tree: Tree, picture: Picture, positions: Positions, singl
   const ties: Tie[] = [];
   for (const layer of layers) {
     const boxes = [...new Set(tree.callsOfLayer[layer]!.map((call) => picture.boxOf[call]!))].filter((box) => box >= 0);
-    if (boxes.length > 1) ties.push({ layer, boxes, strokes: strokes(picture, positions, boxes) });
+    if (boxes.length > 1) ties.push({ layer, boxes, strokes: strokes(picture, positions, boxes, BESIDE + BETWEEN * (ties.length % 3)) });
   }
   return ties;
 }
@@ -50,11 +51,13 @@ function outermostShared(tree: Tree): number[] {
 }
 
 /** Calls side by side are tied below; others by a trunk left of all of them and of the groups around them, where no title stands. */
-function strokes(picture: Picture, at: Positions, boxes: number[]): number[][] {
+function strokes(picture: Picture, at: Positions, boxes: number[], beside: number): number[][] {
   const foot = (box: number): [number, number] => [at.x[box]! + 14, at.y[box]! + at.height[box]!];
   const level = boxes.every((box) => Math.abs(foot(box)[1] - foot(boxes[0]!)[1]) < 1 && picture.cards[box]!.parent === picture.cards[boxes[0]!]!.parent);
   if (level) return boxes.slice(1).map((box, k) => bridge(foot(boxes[k]!), foot(box)));
-  const trunk = Math.min(...boxes.map((box) => at.x[outside(picture, box, boxes)]!)) - BESIDE;
+  const heights = boxes.map((box) => at.y[box]!);
+  const left = Math.min(...boxes.map((box) => at.x[outside(picture, box, boxes)]!)) - beside;
+  const trunk = clearOfEdges(at, left, Math.min(...heights), Math.max(...heights));
   const arms = boxes.map((box): number[] => {
     const frame = picture.cards[box]!.frame || picture.cards[box]!.parent < 0;
     if (frame) {
@@ -66,6 +69,19 @@ function strokes(picture: Picture, at: Positions, boxes: number[]): number[][] {
   });
   const ends = arms.map((arm) => arm[arm.length - 1]!);
   return [...arms, [trunk, Math.min(...ends), trunk, Math.max(...ends)]];
+}
+
+/** Moves an upright stroke to the left until no edge runs along it. */
+function clearOfEdges(at: Positions, x: number, top: number, bottom: number): number {
+  const along = (left: number): boolean => at.paths.some((path) => {
+    for (let i = 0; i + 3 < path.length; i += 2) {
+      const upright = Math.abs(path[i]! - path[i + 2]!) < 0.01 && Math.abs(path[i]! - left) < 3;
+      if (upright && Math.min(path[i + 1]!, path[i + 3]!) < bottom && Math.max(path[i + 1]!, path[i + 3]!) > top) return true;
+    }
+    return false;
+  });
+  for (let tries = 0; tries < 8 && along(x); tries++) x -= 4;
+  return x;
 }
 
 function bridge([ax, ay]: [number, number], [bx, by]: [number, number]): number[] {

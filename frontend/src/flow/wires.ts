@@ -20,7 +20,7 @@ export function roundedPath(points: number[], radius = RADIUS): string {
 
 /** Width of an edge for a tensor of so many elements per sample: one step for each power of ten. */
 export function edgeWidth(elements: number | null): number {
-  return elements === null ? 1.4 : Math.min(3.6, 1 + 0.5 * Math.log10(Math.max(1, elements)));
+  return elements === null ? 1.4 : Math.min(3.2, 1 + 0.42 * Math.log10(Math.max(1, elements)));
 }
 
 function fix(value: number): number {
