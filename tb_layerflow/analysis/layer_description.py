@@ -34,6 +34,8 @@ def wanted_config(config: Mapping[str, object]) -> str:
             inner = value.get("config")
             value = {"class_name": str(value.get("class_name"))}
             value["config"] = json.loads(wanted_config(inner)) if isinstance(inner, Mapping) else str(inner)
+        elif isinstance(value, (np.ndarray, np.generic)):
+            value = value.tolist()
         try:
             text = json.dumps(value, allow_nan=False)
         except (TypeError, ValueError):
