@@ -1,8 +1,8 @@
 """Reading what LayerFlow recorded, as numpy arrays. Never needs TensorFlow, executes nothing, and reads only what is asked for.
 
-    log = tb_layerflow.reader.LogDir("logs")
-    stream = log.run("resnet").stream("train")
-    steps, means = stream.statistics("output").series("first_dense", "mean")
+log = tb_layerflow.reader.LogDir("logs")
+stream = log.run("resnet").stream("train")
+steps, means = stream.statistics("output").series("first_dense", "mean")
 """
 
 from __future__ import annotations

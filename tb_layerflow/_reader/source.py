@@ -81,9 +81,7 @@ class EventFiles:
     def runs(self) -> list[str]:
         """The runs with LayerFlow's tags, or at least a file of ours."""
         with self._lock:
-            return sorted(
-                run for run, files in self._files.items() if self._entries[run] or any(map(_is_ours, files))
-            )
+            return sorted(run for run, files in self._files.items() if self._entries[run] or any(map(_is_ours, files)))
 
     def tags(self, run: str) -> dict[str, int]:
         """The run's LayerFlow tags, each with the number of its events."""

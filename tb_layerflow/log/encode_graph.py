@@ -70,9 +70,7 @@ def _lineage(graph: Graph) -> Iterator[tuple[str, Any]]:
         keys = [(number(frame.file), frame.line, number(frame.function), text(frame.origin)) for frame in stack.frames]
         stacks.append(pb.Stack(frames=[frames.setdefault(key, len(frames)) for key in keys], user_frame=stack.user_frame))
     ops = [_op(op, number(op.name), number(op.type)) for op in graph.ops]
-    source = [
-        pb.SourceLine(file=number(file), line=line, text=text(code)) for (file, line), code in graph.source.items()
-    ]
+    source = [pb.SourceLine(file=number(file), line=line, text=text(code)) for (file, line), code in graph.source.items()]
     yield from (("strings", string) for string in strings)
     yield from (
         ("frames", pb.Frame(file=file, line=line, function=function, origin=origin)) for file, line, function, origin in frames

@@ -11,6 +11,7 @@ import os
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import BinaryIO
 
 from google.protobuf.message import DecodeError
@@ -24,9 +25,12 @@ from .tags import PREFIX
 _HEADER = 12
 _FOOTER = 4
 _PEEK = 192
+_CHUNK = 16 << 10
 _TAG_BYTES = 128
 _WALL_TIME, _STEP, _SUMMARY = 1, 2, 5
 _VALUE, _TAG = 1, 1
+
+_crc_of_length = lru_cache(maxsize=4096)(masked_crc32c)
 
 
 @dataclass(frozen=True)
@@ -87,9 +91,13 @@ class EventFile:
         if size < self._position:
             self._stop(f"{self._name} became shorter while it was read; it was cut or replaced. Open the log again.")
             return
-        file.seek(self._position)
+        chunk, base = b"", 0
         while self._position < size:
-            head = file.read(_HEADER + _PEEK)
+            if self._position + _HEADER + _PEEK > base + len(chunk):
+                base = self._position
+                file.seek(base)
+                chunk = file.read(_CHUNK)
+            head = chunk[self._position - base : self._position - base + _HEADER + _PEEK]
             length = self._length(head)
             if length is None:
                 return
@@ -104,14 +112,13 @@ class EventFile:
             if entry is not None:
                 yield entry
             self._position = begin + length + _FOOTER
-            file.seek(self._position)
 
     def _length(self, head: bytes) -> int | None:
         """The length that a record's header states, 0 for a header that is cut; None, and the end of all reading, if damaged."""
         if len(head) < _HEADER:
             return 0
         length, crc = struct.unpack_from("<QI", head)
-        if masked_crc32c(head[:8]) != crc:
+        if _crc_of_length(head[:8]) != crc:
             self._stop(f"{self._name} is damaged at byte {self._position:,}. Everything before that is read, nothing behind it.")
             return None
         return int(length)
