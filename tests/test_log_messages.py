@@ -23,9 +23,7 @@ def test_the_file_has_a_name_and_a_package_of_its_own() -> None:
 def test_the_module_has_the_messages_and_field_numbers_of_the_proto() -> None:
     text = re.sub(r"//.*", "", (LOG / "layerflow.proto").read_text())
     text = re.sub(r"enum \w+ \{[^}]*\}", "", text)
-    written = {
-        name: dict(re.findall(r"(\w+) = (\d+);", body)) for name, body in re.findall(r"message (\w+) \{([^}]*)\}", text)
-    }
+    written = {name: dict(re.findall(r"(\w+) = (\d+);", body)) for name, body in re.findall(r"message (\w+) \{([^}]*)\}", text)}
     generated = {
         name: {field.name: str(field.number) for field in message.fields}
         for name, message in pb.DESCRIPTOR.message_types_by_name.items()

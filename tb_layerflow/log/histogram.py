@@ -1,10 +1,11 @@
 """The fixed histogram bins: the same for every tensor, run and step. Pure numpy; capture counts the same codes with TensorFlow.
 
-A number's *code* is the first ten bits of its float32: sign, exponent and the first bit of the mantissa. A *bin* is a half octave of
-magnitude for one sign. Bins 0 … SIDE-1 hold the negative numbers, from the largest magnitude to the smallest; bins SIDE … 2·SIDE-1 the
-positive ones, from the smallest to the largest, so that edges rise from left to right. Magnitudes beyond 2^-64 or 2^64 are counted in
-the outermost bin of their side. Zero, NaN, +Inf and -Inf have bins of their own after the others. Zero includes magnitudes below
-2^-127, which most devices flush to zero anyway; a NaN is a quiet NaN, the kind that arithmetic makes.
+A number's *code* is the first ten bits of its float32: sign, exponent and the first bit of the mantissa. A *bin* is a half
+octave of magnitude for one sign. Bins 0 … SIDE-1 hold the negative numbers, from the largest magnitude to the smallest; bins
+SIDE … 2·SIDE-1 the positive ones, from the smallest to the largest, so that edges rise from left to right. Magnitudes beyond
+2^-64 or 2^64 are counted in the outermost bin of their side. Zero, NaN, +Inf and -Inf have bins of their own after the
+others. Zero includes magnitudes below 2^-127, which most devices flush to zero anyway; a NaN is a quiet NaN, the kind that
+arithmetic makes.
 """
 
 from __future__ import annotations
