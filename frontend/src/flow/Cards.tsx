@@ -1,5 +1,6 @@
 /** Draws one card or the frame of one open group. Knows where nothing stands: its place comes from outside. */
 
+import { Component } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { words } from "../strings";
 import type { CallInfo } from "../types";
@@ -38,7 +39,18 @@ export interface CardProps {
 
 const BAR = 5;
 
-export function CardView(props: CardProps) {
+/** Drawn again only when one of its properties changed: hovering over a thousand cards redraws two. */
+export class CardView extends Component<CardProps> {
+  override shouldComponentUpdate(next: CardProps): boolean {
+    return (Object.keys(next) as (keyof CardProps)[]).some((key) => next[key] !== this.props[key]);
+  }
+
+  override render(props: CardProps) {
+    return <Card {...props} />;
+  }
+}
+
+function Card(props: CardProps) {
   const { unit, frame, call, chosen, lit } = props;
   const kind = frame ? "group" : unit.kind;
   const name = ["card", kind, frame ? "frame" : "", chosen ? "chosen" : "", lit ? "lit" : ""].filter(Boolean).join(" ");

@@ -24,6 +24,8 @@ export function Flow(props: FlowProps) {
   const folds = useMemo(() => makeFolds(tree), [tree]);
   const openNow = open.value ?? firstOpen(tree, folds);
   const dragging = useSignal(false);
+  /** The call whose card had the focus when it was opened or closed: its new card or frame gets it back. */
+  const focused = useRef<number | null>(null);
 
   useLayoutEffect(() => {
     adoptSheet();
@@ -36,6 +38,7 @@ export function Flow(props: FlowProps) {
     const card = stage.shown.peek()?.picture.cards[box];
     if (card === undefined) return;
     stage.anchor(card.unit.head);
+    if (svg.current!.contains(document.activeElement)) focused.current = card.unit.head;
     const group = card.unit.kind === "group";
     const key = group ? tree.calls[card.unit.head]!.path : card.unit.key;
     if (key === null) return;
@@ -77,6 +80,11 @@ export function Flow(props: FlowProps) {
   };
 
   const shown = stage.shown.value;
+  useEffect(() => {
+    const box = focused.current === null ? undefined : shown?.picture.boxOf[focused.current];
+    focused.current = null;
+    if (box !== undefined) svg.current!.querySelector<SVGGElement>(`[data-index="${box}"]`)?.focus({ preventScroll: true });
+  }, [shown]);
   return (
     <div class={dragging.value ? "flow dragging" : "flow"} ref={host}>
       <svg

@@ -6,9 +6,9 @@ import type { Unit } from "../graph/folds";
 import type { Tree } from "../graph/tree";
 import { words } from "../strings";
 import { badgeOf, cardWords, label, tooltip } from "./cardview";
-import { CardView } from "./Cards";
+import { CardView, type CardProps } from "./Cards";
 import type { Positions } from "./layout";
-import type { Picture } from "./picture";
+import type { Card, Picture } from "./picture";
 import type { FlowProps } from "./props";
 import { tiesOf } from "./ties";
 import { edgeWidth, roundedPath } from "./wires";
@@ -59,25 +59,39 @@ function Boxes({ tree, picture, positions, boxes, ...props }: SceneProps & { box
   const marks = props.marks.value;
   const chosen = boxOfCall(picture, props.chosen.value);
   const lit = litBoxes(tree, picture, props.hovered.value);
+  const told = useMemo(() => new Map<number, Told>(), [picture]);
   return (
     <g>
       {boxes.map((index) => {
         const card = picture.cards[index]!;
         const { unit } = card;
-        const { k, n } = tree.occurrence[unit.head]!;
+        let said = told.get(index);
+        if (said === undefined) told.set(index, (said = tell(tree, card)));
         return (
           <CardView
             key={`${unit.kind} ${unit.head}`} index={index} call={tree.calls[unit.head]!} unit={unit} frame={card.frame}
             x={positions.x[index]!} y={positions.y[index]!} width={positions.width[index]!} height={positions.height[index]!} zoom={zoom}
-            said={cardWords(tree, card)} badge={badgeOf(tree, card)} nth={n > 1 ? words.flow.nthOf(k, n) : ""}
-            label={label(tree, card)} tooltip={tooltip(tree, card)} chosen={index === chosen} lit={lit.has(index)}
+            {...said} chosen={index === chosen} lit={lit.has(index)}
             tab={chosen === null ? index === boxes[0] : index === chosen} colour={colours[unit.head] ?? null}
-            cells={unit.kind === "repeat" ? cellColours(unit, colours) : []} mark={worst(unit, marks)} thumbnail={props.thumbnails.value}
+            cells={unit.kind === "repeat" ? cellColours(unit, colours) : NO_CELLS} mark={worst(unit, marks)} thumbnail={props.thumbnails.value}
           />
         );
       })}
     </g>
   );
+}
+
+const NO_CELLS: (string | null)[][] = [];
+
+/** The words of one card: they change with the picture only, not with step, choice or zoom. */
+type Told = Pick<CardProps, "said" | "badge" | "nth" | "label" | "tooltip">;
+
+function tell(tree: Tree, card: Card): Told {
+  const { k, n } = tree.occurrence[card.unit.head]!;
+  return {
+    said: cardWords(tree, card), badge: badgeOf(tree, card), nth: n > 1 ? words.flow.nthOf(k, n) : "",
+    label: label(tree, card), tooltip: tooltip(tree, card),
+  };
 }
 
 function cellColours(unit: Unit, colours: readonly (string | null)[]): (string | null)[][] {

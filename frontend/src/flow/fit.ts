@@ -2,7 +2,7 @@
 
 import { layout, type Positions } from "./layout";
 import type { Picture } from "./picture";
-import { lineRoom } from "./wrap";
+import { CARD_WIDTH, GAP, lineRoom } from "./wrap";
 
 export interface Size {
   width: number;
@@ -35,10 +35,15 @@ export function fitPicture(picture: Picture, view: Size, place = layout): Fit {
   return attempt(picture, view, MANY_ZOOM, place);
 }
 
-/** Lines are broken for the zoom; a group too wide for its line may still ask for a smaller one. */
+/** Lines are broken for the zoom. Where stage labels or lanes make them wider than the view, once more for what is left. */
 function attempt(picture: Picture, view: Size, zoom: number, place: typeof layout): Fit {
-  const room = lineRoom(view.width, zoom);
-  const positions = place(picture.boxes, picture.edges, { room });
+  let room = lineRoom(view.width, zoom);
+  let positions = place(picture.boxes, picture.edges, { room });
+  const over = positions.extent.width - view.width / zoom;
+  if (over > 0 && room - over >= CARD_WIDTH + GAP) {
+    room -= over;
+    positions = place(picture.boxes, picture.edges, { room });
+  }
   const { width, height } = positions.extent;
   return { zoom, room, positions, whole: width * zoom <= view.width && height * zoom <= view.height };
 }

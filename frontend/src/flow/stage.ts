@@ -35,6 +35,7 @@ export class Stage {
   private room = 0;
   private touched = false;
   private frame = 0;
+  private drawn = "";
   private kept: { call: number; x: number; y: number } | null = null;
   private wanted: { tree: Tree; picture: Picture } | null = null;
 
@@ -53,7 +54,7 @@ export class Stage {
     size();
     const observer = new ResizeObserver(size);
     observer.observe(host);
-    const stop = listen(svg, {
+    const stop = listen(host, {
       camera: () => this.camera.peek(),
       move: (camera) => { this.touched = true; this.move(camera); },
       dragging,
@@ -175,10 +176,24 @@ export class Stage {
     if (!this.svg?.hasAttribute("data-zoom")) this.paint();
   }
 
+  /**
+   * The drawing is as large as the drawn part and moved as a whole: while the view stays within it, panning costs no drawing at all.
+   * Whole pixels, because a layer moved by fractions blurs its text.
+   */
   private paint(): void {
     const { x, y, zoom } = this.camera.peek();
-    this.world?.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${zoom.toFixed(5)})`);
-    this.svg?.setAttribute("data-zoom", zoom.toFixed(3));
+    const { left, top, right, bottom } = this.window.peek();
+    const svg = this.svg;
+    if (svg === null) return;
+    const drawn = `translate(${(-left * zoom).toFixed(2)} ${(-top * zoom).toFixed(2)}) scale(${zoom.toFixed(5)})`;
+    if (drawn !== this.drawn) {
+      this.drawn = drawn;
+      this.world?.setAttribute("transform", drawn);
+      svg.style.width = `${Math.ceil((right - left) * zoom)}px`;
+      svg.style.height = `${Math.ceil((bottom - top) * zoom)}px`;
+      svg.setAttribute("data-zoom", zoom.toFixed(3));
+    }
+    svg.style.transform = `translate(${Math.round(left * zoom + x)}px, ${Math.round(top * zoom + y)}px)`;
   }
 
   private cull(): void {
