@@ -40,7 +40,8 @@ def _checked_folder(log_dir: Any) -> str:
 class LayerFlow:
     """A Keras callback that records what flows through the model during `fit`.
 
-    Works with Keras 3 on TensorFlow and with `tf_keras`; with eager, traced and compiled steps. Training is the same with and without it.
+    Works with Keras 3 on TensorFlow and with `tf_keras`; with eager, traced and compiled steps. Training is the same with and
+    without it.
 
     Args:
         log_dir: the run's folder; TensorBoard shows it under the folder's name. Made when training begins.
@@ -48,13 +49,14 @@ class LayerFlow:
         probe: fixed samples on which the model is recorded as well, as stream "probe", at the weights before the step: `(x, y)`,
             `(x, y, sample_weight)`, `x` alone, or a `tf.data.Dataset` of batches. Arrays have the samples first.
         train: record the training steps themselves, as stream "train".
-        every: when. "auto": steps 0, 1, 2, 5, 10, 20, 50 of a fit, then about 200 records (every 100 steps where Keras does not know
-            how long the fit is), the interval doubling past 1,000 records. Or, in absolute steps, a number n (every n-th), a range,
-            a set, or a callable `step -> bool`; or "epoch": the last step of each epoch, the probe after it.
+        every: when. "auto": steps 0, 1, 2, 5, 10, 20, 50 of a fit, then about 200 records (every 100 steps where Keras does not
+            know how long the fit is), the interval doubling past 1,000 records. Or, in absolute steps, a number n (every n-th),
+            a range, a set, or a callable `step -> bool`; or "epoch": the last step of each epoch, the probe after it.
         what: kinds to record: "outputs" (always; with the inputs), "errors" (the gradient of the loss at each output).
-        layers: None for all; or names, paths, globs, layer objects, layer classes, a callable of the layer, or a list of those. A name
-            without "/" matches at any depth; "*" stops at "/", "**" does not. The structure of the model is always whole.
-        statistics: "auto" takes std, zero, nan, pos_inf, neg_inf and histograms from a stated part of each tensor; "exact" from all of it.
+        layers: None for all; or names, paths, globs, layer objects, layer classes, a callable of the layer, or a list of those.
+            A name without "/" matches at any depth; "*" stops at "/", "**" does not. The structure of the model is always whole.
+        statistics: "auto" takes std, zero, nan, pos_inf, neg_inf and histograms from a stated part of each tensor; "exact" from
+            all of it.
         strict: raise where recording would otherwise warn and go on.
 
     Raises:
@@ -70,10 +72,19 @@ class LayerFlow:
     ```
     """
 
-    def __new__(
-        cls, log_dir: str | os.PathLike[str], *, stream: str | None = None, probe: Any = None, train: bool = True, every: Any = "auto",
-        what: Iterable[str] = WHAT, layers: Any = None, statistics: str = "auto", strict: bool = False,
-    ) -> Any:  # fmt: skip
+    def __init__(
+        self,
+        log_dir: str | os.PathLike[str],
+        *,
+        stream: str | None = None,
+        probe: Any = None,
+        train: bool = True,
+        every: Any = "auto",
+        what: Iterable[str] = WHAT,
+        layers: Any = None,
+        statistics: str = "auto",
+        strict: bool = False,
+    ) -> None:
         folder = _checked_folder(log_dir)
         kinds = _checked_what(what)
         everything = _checked_statistics(statistics)
@@ -91,20 +102,43 @@ class LayerFlow:
             sinks["train"] = sink.Sink(folder, stream or "train", voice, chosen)
         if probe is not None:
             sinks["probe"] = sink.Sink(folder, f"{stream}_probe" if stream else "probe", voice, chosen)
-        return callback.Training(
-            sinks=sinks, probe=None if probe is None else samples.Samples.of(probe), schedule=schedule.Schedule(every), kinds=kinds,
-            selection=chosen, everything=everything, voice=voice,
-        )  # fmt: skip
+        self._training = callback.Training(
+            callback=self,
+            sinks=sinks,
+            probe=None if probe is None else samples.Samples.of(probe),
+            schedule=schedule.Schedule(every),
+            kinds=kinds,
+            selection=chosen,
+            everything=everything,
+            voice=voice,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        """Keras's protocol (`set_model`, `on_train_batch_begin`, …) is carried out by `capture`."""
+        if name == "_training":
+            raise AttributeError(name)
+        return getattr(self._training, name)
 
 
 def record(
-    model: Any, log_dir: str | os.PathLike[str] | None = None, x: Any = None, y: Any = None, *, loss: Any = None, step: int = 0,
-    training: bool = False, stream: str = "record", what: Iterable[str] = WHAT, layers: Any = None, statistics: str = "auto",
+    model: Any,
+    log_dir: str | os.PathLike[str] | None = None,
+    x: Any = None,
+    y: Any = None,
+    *,
+    loss: Any = None,
+    step: int = 0,
+    training: bool = False,
+    stream: str = "record",
+    what: Iterable[str] = WHAT,
+    layers: Any = None,
+    statistics: str = "auto",
     strict: bool = False,
-) -> Stream:  # fmt: skip
+) -> Stream:
     """Record a model once, without training it, and return the stream that was written.
 
-    The model's weights, metrics and other variables are the same afterwards. With `y` the errors of the loss are recorded as well.
+    The model's weights, metrics and other variables are the same afterwards. With `y` the errors of the loss are recorded as
+    well.
 
     Args:
         model: a Keras model.
@@ -136,7 +170,16 @@ def record(
     from .capture import once, samples, selection
 
     folder = once.record_model(
-        model, folder, samples.Samples(x, y), loss=loss, step=step, training=training, stream=stream, kinds=kinds,
-        selection=selection.Selection(layers), everything=everything, strict=strict,
-    )  # fmt: skip
+        model,
+        folder,
+        samples.Samples(x, y),
+        loss=loss,
+        step=step,
+        training=training,
+        stream=stream,
+        kinds=kinds,
+        selection=selection.Selection(layers),
+        everything=everything,
+        strict=strict,
+    )
     return reader.LogDir(folder).run(".").stream(stream)

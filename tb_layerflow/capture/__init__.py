@@ -1,0 +1,1 @@
+"""From a running model to arrays: the only part that knows TensorFlow."""

@@ -93,6 +93,6 @@ def _in_value(value: Any, text: str, depth: int) -> Iterator[tuple[Any, str]]:
 
 
 def _is_plain(value: Any) -> bool:
-    if isinstance(value, type) or callable(value) and not hasattr(type(value), "__init__"):
+    if isinstance(value, type) or callable(value):
         return False
     return type(value).__module__.split(".")[0] not in _SKIPPED

@@ -1,8 +1,8 @@
 """What LayerFlow puts on a model during `fit`: one attachment per model, which serves all of its callbacks.
 
 Between batches nothing of it is on the model. In `on_train_batch_begin` of a step to be recorded it puts its function in place of
-`model.train_function`; that function's first act is to put the plain one back. Should another callback raise in between, the function
-left behind finds, when it is called, that it was not armed for that `fit`, and runs the plain one.
+`model.train_function`; that function's first act is to put the plain one back. Should another callback raise in between, the
+function left behind finds, when it is called, that it was not armed for that `fit`, and runs the plain one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ class Member(Protocol):
     """One callback of the model's."""
 
     needs: Needs
+    callback: Any
 
     def deliver(self, captured: Captured, seconds: float) -> None:
         """Take what a recorded step gave."""
@@ -104,8 +105,11 @@ class Attachment:
     def _variant_for(self, model: Any) -> TrainingVariant:
         """The variant that serves every member at once, so that a fit has one, whatever is due together."""
         made_for = (
-            tuple(id(member) for member in self._members), bool(model.run_eagerly), bool(model.jit_compile), id(model.optimizer),
-        )  # fmt: skip
+            tuple(id(member) for member in self._members),
+            bool(model.run_eagerly),
+            bool(model.jit_compile),
+            id(model.optimizer),
+        )
         if self._variant is None or made_for != self._made_for:
             self._made_for = made_for
             self._variant = TrainingVariant(model, _union([member.needs for member in self._members]))
@@ -128,6 +132,6 @@ def _in_fit_of(model: Any, requests: list[Any]) -> bool:
         if frame.f_code.co_name == "fit" and frame.f_locals.get("self") is model:
             listed = getattr(frame.f_locals.get("callbacks"), "callbacks", None)
             if listed is not None:
-                return all(any(callback is member for callback in listed) for member in requests)
+                return all(any(listing is member.callback for listing in listed) for member in requests)
         frame = frame.f_back  # type: ignore[assignment]
     return False

@@ -1,6 +1,7 @@
-"""The Keras callback: decides at each batch what to record, and hands what was captured to the streams.
+"""What the Keras callback does: decides at each batch what to record, and hands what was captured to the streams.
 
-It is no subclass of `keras.callbacks.Callback`, so that one class serves Keras 3 and `tf_keras`, and importing it imports neither.
+It is no subclass of `keras.callbacks.Callback`, so that one class serves Keras 3 and `tf_keras`, and importing it imports
+neither.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from tb_layerflow.log import records
 
 from . import attachment, execution, families, unpack
 from .inference import Inference
+from .outcome import Plan
 from .samples import Samples
 from .schedule import Schedule
 from .selection import Selection
@@ -29,6 +31,7 @@ class Training:
     """Records a model's `fit`: its training steps, a probe, or both.
 
     Args:
+        callback: the object that Keras knows, which hands Keras's calls on to this one.
         sinks: the streams by role, "train" and "probe".
         probe: the probe's samples, or None.
         schedule: when to record.
@@ -39,9 +42,18 @@ class Training:
     """
 
     def __init__(
-        self, *, sinks: dict[str, Sink], probe: Samples | None, schedule: Schedule, kinds: tuple[str, ...], selection: Selection,
-        everything: bool, voice: Voice,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        callback: Any,
+        sinks: dict[str, Sink],
+        probe: Samples | None,
+        schedule: Schedule,
+        kinds: tuple[str, ...],
+        selection: Selection,
+        everything: bool,
+        voice: Voice,
+    ) -> None:
+        self.callback = callback
         self.needs = Needs(selection, kinds, everything)
         self.model: Any = None
         self.params: dict[str, Any] = {}
@@ -187,7 +199,7 @@ class Training:
 
     def _record_probe(self, step: int) -> None:
         sink = self._sinks["probe"]
-        if sink.is_broken or sink.last_step is not None and step <= sink.last_step:
+        if sink.is_broken or (sink.last_step is not None and step <= sink.last_step):
             return
         started = time.perf_counter()
         try:
@@ -195,15 +207,22 @@ class Training:
                 self._inference = Inference(self.model, self.needs)
             assert self._probe is not None
             outcome, figures, losses = self._inference.run(self._probe)
-        except Exception as error:  # noqa: BLE001 (whatever goes wrong in recording must not stop training)
+        except Exception as error:  # whatever goes wrong in recording must not stop training
             self._guarded("The probe", error)
             return
         self._check_names(outcome.graph)
         sink.last_step = step
         record = records.Record(
-            step, 0, iterations=_iterations(self.model), epoch=float(self._epoch), phase="inference", batch_size=self._probe.count,
-            losses=losses, seconds=time.perf_counter() - started, step_seconds=self._plain_step_seconds(),
-        )  # fmt: skip
+            step,
+            0,
+            iterations=_iterations(self.model),
+            epoch=float(self._epoch),
+            phase="inference",
+            batch_size=self._probe.count,
+            losses=losses,
+            seconds=time.perf_counter() - started,
+            step_seconds=self._plain_step_seconds(),
+        )
         sink.submit(outcome, lambda: (record, figures))
 
     def deliver(self, captured: Captured, seconds: float) -> None:
@@ -218,7 +237,8 @@ class Training:
         record = records.Record(step, 0, epoch=float(self._epoch), phase="training", step_seconds=plain)
         record.seconds = max(0.0, seconds - captured.trace_seconds - plain * captured.steps)
         replicas, logs = captured.replicas, captured.logs
-        sink.submit(captured.outcome, lambda: _finished(record, replicas, logs))
+        plan = captured.outcome.plan
+        sink.submit(captured.outcome, lambda: _finished(record, plan, replicas, logs))
 
     def refuse(self, error: BaseException) -> None:
         """Recording failed before the step ran; called by the attachment, which then runs the plain step."""
@@ -239,7 +259,7 @@ class Training:
             self._voice.warn(sentence)
 
 
-def _finished(record: records.Record, replicas: Any, logs: Any) -> tuple[records.Record, unpack.Figures]:
+def _finished(record: records.Record, plan: Plan, replicas: Any, logs: Any) -> tuple[records.Record, unpack.Figures]:
     """In the background: wait for the step's arrays, and fill the record's own columns."""
     arrays = [{name: np.asarray(value) for name, value in replica.items()} for replica in replicas]
     first = arrays[0]
@@ -253,7 +273,7 @@ def _finished(record: records.Record, replicas: Any, logs: Any) -> tuple[records
     if "loss_scale" in first:
         record.loss_scale = float(first["loss_scale"])
         record.skipped = bool(first["iterations_after"] == first["iterations"])
-    figures = unpack.merge([numpy_figures(replica) for replica in arrays])
+    figures = unpack.merge([numpy_figures(replica, plan) for replica in arrays])
     return record, figures
 
 

@@ -105,8 +105,8 @@ def thin(roots: list[Node], keep: int = EAGER_REPEATS_KEPT) -> None:
 def assign_paths(roots: list[Node]) -> None:
     """Give every node its path.
 
-    Two layers of one name below one parent are told apart by `~1`, `~2`, … behind the second's name; inputs of the root give way to
-    calls of the same name.
+    Two layers of one name below one parent are told apart by `~1`, `~2`, … behind the second's name; inputs of the root give
+    way to calls of the same name.
     """
     if len(roots) == 1:
         roots[0].path = paths.ROOT

@@ -11,7 +11,9 @@ from tb_layerflow.log.records import Execution
 from . import families
 
 
-def report(model: Any, *, function: str, trace_seconds: float = 0.0, eager: bool | None = None, jit: bool | None = None) -> Execution:
+def report(
+    model: Any, *, function: str, trace_seconds: float = 0.0, eager: bool | None = None, jit: bool | None = None
+) -> Execution:
     """The execution report of a model's step; `eager` and `jit` override what the model was compiled with."""
     family = families.of(model) if families.is_layer(model) else None
     run_eagerly = bool(getattr(model, "run_eagerly", False)) if eager is None else eager

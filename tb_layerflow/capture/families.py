@@ -30,7 +30,7 @@ class Family:
     @property
     def symbolic_tensor(self) -> type:
         if self.name == "keras":
-            return self.module.KerasTensor  # type: ignore[no-any-return]
+            return self.module.KerasTensor
         return type(self.module.Input((1,)))
 
 

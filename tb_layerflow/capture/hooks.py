@@ -119,7 +119,11 @@ def _call_wrapper(layer: Any, original: Any) -> Any:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         recording = active()
-        if recording is None or _runs_for_parent(recording, layer) or recording.passes_by(args, kwargs, families.symbolic_types()):
+        if (
+            recording is None
+            or _runs_for_parent(recording, layer)
+            or recording.passes_by(args, kwargs, families.symbolic_types())
+        ):
             return original(*args, **kwargs)
         return _recorded(recording, layer, original, "layer", args, kwargs)
 
@@ -141,7 +145,7 @@ def _runs_for_parent(recording: Recording, layer: Any) -> bool:
     if not recording.stack:
         return False
     parent = recording.stack[-1].layer
-    return parent is layer and recording.stack[-1].kind == "layer" or getattr(parent, "_functional", None) is layer
+    return (parent is layer and recording.stack[-1].kind == "layer") or getattr(parent, "_functional", None) is layer
 
 
 def _operation_entry(family: families.Family, original: Any) -> Any:

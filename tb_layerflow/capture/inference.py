@@ -47,13 +47,16 @@ class Inference:
         for chunk, share, done in samples.chunks(self.chunk):
             with _untouched(self._variables()):
                 captured = self._call(chunk, share, done, with_loss)
-            parts.append(numpy_figures(captured))
+            assert self.outcome is not None
+            parts.append(numpy_figures(captured, self.outcome.plan, done))
             losses += float(captured["loss"]) if with_loss else 0.0
         assert self.outcome is not None
         return self.outcome, unpack.merge(parts), {"loss": losses} if with_loss else {}
 
     def _has_loss(self) -> bool:
-        return self.loss is not None or bool(getattr(self.model, "compiled", False) and getattr(self.model, "loss", None) is not None)
+        return self.loss is not None or bool(
+            getattr(self.model, "compiled", False) and getattr(self.model, "loss", None) is not None
+        )
 
     @property
     def _eager(self) -> bool:
@@ -70,7 +73,9 @@ class Inference:
         if len(self._traces) > known:
             self.trace_seconds = time.perf_counter() - started
             self.outcome = self._traces[-1]
-            report = execution.report(self.model, function="call" if not with_loss else "call and loss", trace_seconds=self.trace_seconds)
+            report = execution.report(
+                self.model, function="call" if not with_loss else "call and loss", trace_seconds=self.trace_seconds
+            )
             report.traces = 1
             self.outcome.graph.execution = report
             if self._eager:
@@ -90,10 +95,20 @@ class Inference:
             if errors and recording.watched:
                 tape.gradient(captured["loss"], recording.watched[:1])
         results = [leaf for _, leaf in nests.flatten([y_pred, list(captured.values())]) if isinstance(leaf, tf.Tensor)]
-        outcome = conclude(recording, results, model=self.model, selected=self.needs.selected, kinds=self._kinds(errors))
+        outcome = conclude(
+            recording,
+            results,
+            model=self.model,
+            selected=self.needs.selected,
+            kinds=self._kinds(errors),
+            everything=self.needs.everything,
+        )
         plan = outcome.plan
         captured |= statistics.measure(
-            plan.tensors, [None] * len(plan.tensors), everything=self.needs.everything, skip=None if self.needs.everything else done
+            plan.tensors,
+            [None] * len(plan.tensors),
+            everything=self.needs.everything,
+            skip=None if self.needs.everything else done,
         )._asdict()
         plan.forget_tensors()
         self._traces.append(outcome)

@@ -1,4 +1,6 @@
-"""The layers of a recording: those that were called, and those of the model that were not, with their weights and their access."""
+"""The layers of a recording: those that were called, and those of the model that were not, with their weights and their
+access.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +46,16 @@ class LayerTable:
     def _describe(self, layer: Any, path: str, called: bool) -> records.Layer:
         found = self._reached.get(id(layer))
         return records.Layer(
-            path=path, name=layer.name, type=type(layer).__name__, called=called, trainable=bool(layer.trainable),
-            weights=[_weight(variable) for variable in own_weights(layer)], access=found.text if found else "",
-            module=type(layer).__module__, dtype_policy=_dtype_policy(layer),
-        )  # fmt: skip
+            path=path,
+            name=layer.name,
+            type=type(layer).__name__,
+            called=called,
+            trainable=bool(layer.trainable),
+            weights=[_weight(variable) for variable in own_weights(layer)],
+            access=found.text if found else "",
+            module=type(layer).__module__,
+            dtype_policy=_dtype_policy(layer),
+        )
 
 
 def own_weights(layer: Any) -> list[Any]:

@@ -43,6 +43,11 @@ def map_leaves(transform: Callable[[int, Any], Any], structure: Any) -> Any:
     return _packed(structure, iter(mapped))
 
 
+def packed(structure: Any, leaves: list[Any]) -> Any:
+    """The same nest with other leaves, as many as it has."""
+    return _packed(structure, iter(leaves))
+
+
 def _packed(structure: Any, leaves: Any) -> Any:
     if isinstance(structure, Mapping):
         packed = {key: _packed(structure[key], leaves) for key in _sorted_keys(structure)}

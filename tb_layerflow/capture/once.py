@@ -18,9 +18,19 @@ from .warn import Voice
 
 
 def record_model(
-    model: Any, log_dir: str | None, samples: Samples, *, loss: Any, step: int, training: bool, stream: str, kinds: tuple[str, ...],
-    selection: Selection, everything: bool, strict: bool,
-) -> str:  # fmt: skip
+    model: Any,
+    log_dir: str | None,
+    samples: Samples,
+    *,
+    loss: Any,
+    step: int,
+    training: bool,
+    stream: str,
+    kinds: tuple[str, ...],
+    selection: Selection,
+    everything: bool,
+    strict: bool,
+) -> str:
     """Record one run of `model`; returns the folder of the log.
 
     Raises:

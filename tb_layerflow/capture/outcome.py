@@ -20,12 +20,15 @@ Selected = Callable[[records.Call, Any], bool]
 class Plan:
     """Which tensors to measure, and which rows of which table each measurement fills.
 
-    `rows[kind]` holds (call, port, slot); several rows share a slot where the tensor is the same.
+    `rows[kind]` holds (call, port, slot); several rows share a slot where the tensor is the same. `ranks` are the slots' ranks,
+    None where unknown; `everything` says that the part is the whole tensor.
     """
 
     tensors: list[Any] = field(default_factory=list)
     is_error: list[bool] = field(default_factory=list)
     rows: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
+    ranks: list[int | None] = field(default_factory=list)
+    everything: bool = False
     _slots: dict[int, int] = field(default_factory=dict)
 
     def add(self, kind: str, call: int, port: int, tensor: Any, *, is_error: bool = False) -> None:
@@ -34,6 +37,7 @@ class Plan:
         if slot is None or self.is_error[slot] != is_error:
             slot = self._slots[id(tensor)] = len(self.tensors)
             self.tensors.append(tensor)
+            self.ranks.append(tensor.shape.rank)
             self.is_error.append(is_error)
         self.rows.setdefault(kind, []).append((call, port, slot))
 
@@ -61,6 +65,7 @@ def conclude(
     model: Any,
     selected: Selected,
     kinds: Iterable[str] = ("outputs", "errors"),
+    everything: bool = False,
 ) -> Outcome:
     """Turn a recording into a graph and a plan.
 
@@ -70,6 +75,7 @@ def conclude(
         model: the model that was recorded, or None; its layers that were never called are listed too.
         selected: which calls' numbers are wanted.
         kinds: of `what`: "outputs" (with inputs), "errors".
+        everything: whether all figures come from all elements.
     """
     dropped = _drop_phantoms(recording, results)
     calls.assign_paths(recording.roots)
@@ -84,7 +90,7 @@ def conclude(
         _select(call, node, selected)
     graph.layers, layers = table.finish()
     passes = _error_kinds(recording, nodes, graph)
-    plan = Plan()
+    plan = Plan(everything=everything)
     for node, call in zip(nodes, graph.calls, strict=True):
         _plan_call(plan, node, call, passes, set(kinds))
     graph.ledger = _ledger(graph, dropped, set(kinds), recording)
@@ -98,8 +104,10 @@ def _drop_phantoms(recording: Recording, results: Iterable[Any]) -> int:
     for node in calls.walk(recording.roots):
         tensors = [leaf.passed_on if leaf.passed_on is not None else leaf.tensor for leaf in node.outputs]
         tensors = [tensor for tensor in tensors if tensor is not None]
-        node.dead = bool(tensors) and node.kind != "input" and not any(
-            tensor.op in needed or _logits_needed(node, needed) for tensor in tensors
+        node.dead = (
+            bool(tensors)
+            and node.kind != "input"
+            and not any(tensor.op in needed or _logits_needed(node, needed) for tensor in tensors)
         )
     recording.roots, dropped = calls.prune(recording.roots)
     return dropped
@@ -116,20 +124,34 @@ def _model_name(model: Any, roots: list[Node]) -> str:
 
 def _call(node: Node, layer: int | None) -> records.Call:
     return records.Call(
-        path=node.path, name=node.name, type=node.type, kind=node.kind, layer=layer,
+        path=node.path,
+        name=node.name,
+        type=node.type,
+        kind=node.kind,
+        layer=layer,
         parent=None if node.parent is None else node.parent.index,
-        inputs=[_port(leaf) for leaf in node.inputs], outputs=[_port(leaf) for leaf in node.outputs],
-        status=node.status, repeats=node.repeats, failed=node.failed, training=node.training,
+        inputs=[_port(leaf) for leaf in node.inputs],
+        outputs=[_port(leaf) for leaf in node.outputs],
+        status=node.status,
+        repeats=node.repeats,
+        failed=node.failed,
+        training=node.training,
         traced_inside=node.traced_inside,
-    )  # fmt: skip
+    )
 
 
 def _port(leaf: Leaf) -> records.Port:
     source = leaf.source
     return records.Port(
-        key=leaf.key, shape=leaf.shape, dtype=leaf.dtype, kind=leaf.kind, status=leaf.status, error=leaf.error, op=leaf.op,
+        key=leaf.key,
+        shape=leaf.shape,
+        dtype=leaf.dtype,
+        kind=leaf.kind,
+        status=leaf.status,
+        error=leaf.error,
+        op=leaf.op,
         source=None if source is None or source[0].dead or source[0].index < 0 else (source[0].index, source[1]),
-    )  # fmt: skip
+    )
 
 
 def _select(call: records.Call, node: Node, selected: Selected) -> None:
@@ -146,7 +168,7 @@ def _error_kinds(recording: Recording, nodes: list[Node], graph: records.Graph) 
     reached = sorted({error.backward for node in nodes for leaf in node.outputs for error in leaf.errors})
     if len(reached) <= 1:
         graph.backward_names = [recording.pass_names.get(number, "") for number in reached]
-        return {number: "error" for number in reached}
+        return dict.fromkeys(reached, "error")
     graph.backward_names = [recording.pass_names.get(number, "") for number in reached]
     own = recording.applied_pass if recording.applied_pass in reached else reached[-1]
     graph.error_pass = f"error#{reached.index(own)}"
@@ -201,9 +223,11 @@ def _ledger(graph: records.Graph, dropped: int, kinds: set[str], recording: Reco
                 entries.append(records.LedgerEntry(call.path, "output", number, "skipped", port.status))
             if port.error and "errors" in kinds and call.kind != "input":
                 entries.append(records.LedgerEntry(call.path, "error", number, "skipped", port.error))
-    for layer in graph.layers:
-        if not layer.called:
-            entries.append(records.LedgerEntry(layer.path, "", -1, "skipped", "never called in this step"))
+    entries += [
+        records.LedgerEntry(layer.path, "", -1, "skipped", "never called in this step")
+        for layer in graph.layers
+        if not layer.called
+    ]
     if dropped:
         text = f"{dropped} calls that nothing in the step depends on (shape probes and the like) are not part of it"
         entries.append(records.LedgerEntry("", "", -1, "note", text))

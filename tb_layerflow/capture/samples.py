@@ -21,7 +21,9 @@ class Samples:
 
     def __init__(self, x: Any, y: Any = None, sample_weight: Any = None) -> None:
         self.x, self.y, self.sample_weight = (_on_host(part) for part in (x, y, sample_weight))
-        sizes = {_length(leaf) for part in (self.x, self.y, self.sample_weight) for _, leaf in nests.flatten(part) if leaf is not None}
+        sizes = {
+            _length(leaf) for part in (self.x, self.y, self.sample_weight) for _, leaf in nests.flatten(part) if leaf is not None
+        }
         if len(sizes) > 1:
             raise ValueError(f"x, y and sample_weight must have equally many samples. Received: {sorted(sizes)}.")
         if not sizes or sizes == {0}:
@@ -33,7 +35,7 @@ class Samples:
         """From (x, y), (x, y, sample_weight), x alone, or a `tf.data.Dataset` (or another iterable) of batches of those."""
         if isinstance(given, tuple) and 1 <= len(given) <= 3 and not hasattr(given, "_fields"):
             return cls(*given)
-        if isinstance(given, tf.data.Dataset) or hasattr(given, "__getitem__") and hasattr(given, "num_batches"):
+        if isinstance(given, tf.data.Dataset) or (hasattr(given, "__getitem__") and hasattr(given, "num_batches")):
             return cls(*_gathered(given))
         if isinstance(given, (np.ndarray, tf.Tensor, dict)):
             return cls(given)
@@ -51,8 +53,8 @@ class Samples:
         """((x, y, sample_weight), share of all samples, samples before), at most `size` samples at once."""
         for start in range(0, self.count, size):
             stop = min(start + size, self.count)
-            chunk = tuple(_sliced(part, start, stop) for part in (self.x, self.y, self.sample_weight))
-            yield chunk, (stop - start) / self.count, start  # type: ignore[misc]
+            chunk = (_sliced(self.x, start, stop), _sliced(self.y, start, stop), _sliced(self.sample_weight, start, stop))
+            yield chunk, (stop - start) / self.count, start
 
 
 def _on_host(part: Any) -> Any:
@@ -88,16 +90,14 @@ def _rows(leaf: Any, start: int, stop: int) -> Any:
 
 def _gathered(batches: Any) -> tuple[Any, ...]:
     """All batches of a dataset as one (x, y, sample_weight)."""
-    gathered: list[tuple[Any, ...]] = []
-    for batch in batches:
-        gathered.append(batch if isinstance(batch, tuple) else (batch,))
+    gathered = [batch if isinstance(batch, tuple) else (batch,) for batch in batches]
     if not gathered:
         raise ValueError("The probe's dataset has no batches. Received: an empty dataset.")
     parts = []
     for part in zip(*gathered, strict=True):
         columns = [[leaf for _, leaf in nests.flatten(piece)] for piece in part]
         joined = [_joined([column[position] for column in columns]) for position in range(len(columns[0]))]
-        parts.append(nests.map_leaves(lambda position, _, joined=joined: joined[position], part[0]))
+        parts.append(nests.packed(part[0], joined))
     return tuple(parts)
 
 

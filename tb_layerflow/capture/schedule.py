@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Container
 from typing import Any
 
 EARLY = (0, 1, 2, 5, 10, 20, 50)
@@ -12,8 +12,6 @@ WITHOUT_LENGTH = 100
 """How many steps lie between records of "auto" where nobody knows the length of the fit."""
 DOUBLING_AFTER = 1_000
 """How many records "auto" makes before its interval doubles."""
-
-Every = int | str | range | set | frozenset | list | tuple | Callable[[int], Any]
 
 
 def check(every: Any) -> Any:

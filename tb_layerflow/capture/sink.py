@@ -13,13 +13,12 @@ import numpy as np
 from tb_layerflow.log import records
 from tb_layerflow.log.writer import StreamWriter
 
-from . import unpack
+from . import part, statistics, unpack
 from .background import Background
 from .fast_records import FastRecords
-from .outcome import Outcome
+from .outcome import Outcome, Plan
 from .selection import Selection
 from .warn import Voice
-
 
 _open_sinks: weakref.WeakSet[Sink] = weakref.WeakSet()
 
@@ -161,8 +160,14 @@ class Sink:
 
     def _failed(self, error: BaseException) -> None:
         self._broken = True
-        what = f"the log in {self.log_dir} cannot be written ({error})" if isinstance(error, OSError) else f"recording failed: {error!r}"
-        self._voice.warn(f"{what}. Training goes on; stream {self.stream!r} ends here, what was written before stays.", cause=error)
+        what = (
+            f"the log in {self.log_dir} cannot be written ({error})"
+            if isinstance(error, OSError)
+            else f"recording failed: {error!r}"
+        )
+        self._voice.warn(
+            f"{what}. Training goes on; stream {self.stream!r} ends here, what was written before stays.", cause=error
+        )
 
 
 def _same_folder(one: str, two: str) -> bool:
@@ -179,6 +184,9 @@ def _same(one: records.Graph, two: records.Graph) -> bool:
     return one.calls == two.calls and one.layers == two.layers
 
 
-def numpy_figures(captured: dict[str, Any]) -> unpack.Figures:
-    """The measured arrays of one replica or chunk as figures."""
-    return unpack.figures(*(np.asarray(captured[name]) for name in ("exact", "part", "codes", "sizes")))
+def numpy_figures(captured: dict[str, Any], plan: Plan, skip: int = 0) -> unpack.Figures:
+    """The measured arrays of one replica or chunk as figures; `skip` samples of the part came in earlier chunks."""
+    shapes = statistics.shapes_of(np.asarray(captured["shapes"]), plan.ranks)
+    sizes = [part.sizes(shape, everything=plan.everything, skip=skip) for shape in shapes]
+    exact, of_part, codes = (np.asarray(captured[name]) for name in ("exact", "part", "codes"))
+    return unpack.figures(exact, of_part, codes, np.array(sizes, np.int64).reshape(-1, 3))

@@ -1,90 +1,151 @@
 """Statistics and histogram codes of tensors, as arithmetic that XLA compiles. Knows nothing of layers, records or files.
 
-Exact over all elements: mean, l2, min, max. From a part: the sum of squared deviations from the part's own mean, and how many numbers
-have each code, the first ten bits of a float32 (`log.histogram` makes bins of codes). The part is as many whole samples as fit into
-PART elements, from the first on; where one sample is larger, every k-th position of the first, with all its channels.
+Exact over all elements: mean, l2, min, max. From a part (see `part`): the mean, the mean squared deviation from it (two passes:
+from float32 sums of squares it is wrong), and how many numbers have each code, the first ten bits of a float32 (`log.histogram`
+makes bins of codes). Raw operations over shared constants: a model of a hundred calls has hundreds of tensors, and tracing is
+paid per operation.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from tb_layerflow.log.histogram import CODE_SHIFT, CODES
 
-PART = 32_768
+from . import part as parts
+
+raw = tf.raw_ops
 
 
 class Measured(NamedTuple):
-    """What leaves the step, for n tensors: `exact` float32 [n, 4] (mean, l2, min, max), `part` float32 [n, 2] (mean and mean squared
-    deviation), `codes` int32 [n, CODES], and `sizes` int32 [n, 3] (elements, elements of the part, stride)."""
+    """What leaves the step, for n tensors: `exact` float32 [n, 4] (mean, half the sum of squares, min, max), `part` float32 [n,
+    2] (mean and mean squared deviation), `codes` int32 [n, CODES], and `shapes`, int32, their shapes one behind another."""
 
     exact: Any
     part: Any
     codes: Any
-    sizes: Any
+    shapes: Any
 
 
-def measure(tensors: list[Any], factors: list[Any], *, everything: bool = False, skip: Any = None) -> Measured:
+def measure(tensors: Sequence[Any], factors: Sequence[Any], *, everything: bool = False, skip: Any = None) -> Measured:
     """Reduce tensors of any real dtype and shape.
 
     Args:
-        tensors: dense tensors, any shape; the first axis is the batch.
+        tensors: dense tensors; the first axis is the batch.
         factors: per tensor None, or a float32 scalar that it is multiplied by (the loss scale, divided out).
         everything: take the part's figures from all elements.
         skip: int32 scalar, samples measured before these (an earlier chunk of a probe), which count towards the part; None: 0.
     """
-    rows = [_one(tensor, factor, everything, skip) for tensor, factor in zip(tensors, factors, strict=True)]
-    if not rows:
-        return Measured(tf.zeros([0, 4]), tf.zeros([0, 2]), tf.zeros([0, CODES], tf.int32), tf.zeros([0, 3], tf.int32))
-    return Measured(*(tf.stack(column) for column in zip(*rows, strict=True)))
+    if not tensors:
+        empty = tf.zeros([0], tf.int32)
+        return Measured(tf.zeros([0, 4]), tf.zeros([0, 2]), tf.zeros([0, CODES], tf.int32), empty)
+    reducer = _Reducer(everything, skip)
+    for tensor, factor in zip(tensors, factors, strict=True):
+        reducer.add(tensor, factor)
+    return reducer.measured()
 
 
-def _one(tensor: Any, factor: Any, everything: bool, skip: Any) -> tuple[Any, Any, Any, Any]:
-    floats = tensor if tensor.dtype == tf.float32 else tf.cast(tensor, tf.float32)
-    if factor is not None:
-        floats = floats * factor
-    exact = tf.stack(
-        [tf.reduce_mean(floats), tf.sqrt(2.0 * tf.nn.l2_loss(floats)), tf.reduce_min(floats), tf.reduce_max(floats)]
-    )
-    part, stride = (tf.reshape(floats, [-1]), 1) if everything else _part(floats, skip)
-    mean = tf.reduce_mean(part)
-    spread = tf.reduce_mean(tf.math.squared_difference(part, mean))
-    codes = tf.cast(tf.bitwise.right_shift(tf.bitcast(part, tf.uint32), tf.constant(CODE_SHIFT, tf.uint32)), tf.int32)
-    counts = tf.raw_ops.DenseBincount(input=codes, size=tf.constant(CODES), weights=tf.zeros([0], tf.int32))
-    sizes = tf.stack([tf.size(floats), tf.size(part), tf.convert_to_tensor(stride, tf.int32)])
-    return exact, tf.stack([mean, spread]), tf.ensure_shape(counts, [CODES]), sizes
+def shapes_of(flat: np.ndarray[Any, Any], ranks: Sequence[int | None]) -> list[tuple[int, ...]]:
+    """The shapes behind `Measured.shapes`: a tensor of unknown rank has its rank before its shape."""
+    shapes = []
+    place = 0
+    for rank in ranks:
+        if rank is None:
+            rank = int(flat[place])
+            place += 1
+        shapes.append(tuple(int(size) for size in flat[place : place + rank]))
+        place += rank
+    return shapes
 
 
-def _part(floats: Any, skip: Any) -> tuple[Any, Any]:
-    """The elements that the part's figures are taken from, flat, and the stride between positions."""
-    shape = floats.shape
-    if shape.rank == 0:
-        return tf.reshape(floats, [-1]), 1
-    if shape.rank is None or not shape[1:].is_fully_defined():
-        return _part_of_unknown_shape(floats, skip)
-    sample = shape[1:].num_elements()
-    if sample <= PART:
-        samples = PART // max(sample, 1) if skip is None else tf.maximum(PART // max(sample, 1) - skip, 0)
-        return tf.reshape(floats[:samples], [-1]), 1
-    channels = shape[-1] if shape.rank > 2 else 1
-    stride = math.ceil(sample / PART) if channels <= PART else sample // channels
-    first = floats[:1] if skip is None else floats[: tf.cast(skip < 1, tf.int32)]
-    return tf.reshape(tf.reshape(first, [-1, sample // channels, channels])[:, ::stride], [-1]), stride
+class _Reducer:
+    """Collects the scalars of each tensor, to be stacked once."""
+
+    def __init__(self, everything: bool, skip: Any) -> None:
+        self._everything = everything
+        self._skip = skip
+        self._first_axis = tf.constant([0])
+        self._flat = tf.constant([-1])
+        self._shift = tf.constant(CODE_SHIFT, tf.uint32)
+        self._code_count = tf.constant(CODES)
+        self._no_weights = tf.zeros([0], tf.int32)
+        self._exact: list[Any] = []
+        self._part: list[Any] = []
+        self._codes: list[Any] = []
+        self._shapes: list[Any] = []
+
+    def add(self, tensor: Any, factor: Any) -> None:
+        """Reduce one tensor."""
+        floats = tensor if tensor.dtype == tf.float32 else tf.cast(tensor, tf.float32)
+        if factor is not None:
+            floats = raw.Mul(x=floats, y=factor)
+        flat = raw.Reshape(tensor=floats, shape=self._flat)
+        self._exact += [
+            self._mean(flat),
+            raw.L2Loss(t=flat),
+            raw.Min(input=flat, axis=self._first_axis),
+            raw.Max(input=flat, axis=self._first_axis),
+        ]
+        chosen = flat if self._everything else self._chosen(floats, flat)
+        mean = self._mean(chosen)
+        self._part += [mean, self._mean(raw.SquaredDifference(x=chosen, y=mean))]
+        bits = raw.RightShift(x=raw.Bitcast(input=chosen, type=tf.uint32), y=self._shift)
+        codes = raw.Cast(x=bits, DstT=tf.int32)
+        self._codes.append(raw.DenseBincount(input=codes, size=self._code_count, weights=self._no_weights, binary_output=False))
+        self._add_shape(floats)
+
+    def measured(self) -> Measured:
+        """All that was added."""
+        exact = tf.reshape(raw.Pack(values=self._exact, axis=0), [-1, 4])
+        part = tf.reshape(raw.Pack(values=self._part, axis=0), [-1, 2])
+        return Measured(exact, part, raw.Pack(values=self._codes, axis=0), tf.concat(self._shapes, 0))
+
+    def _mean(self, flat: Any) -> Any:
+        return raw.Mean(input=flat, axis=self._first_axis)
+
+    def _add_shape(self, floats: Any) -> None:
+        if floats.shape.is_fully_defined():
+            self._shapes.append(np.array(floats.shape, np.int32))
+            return
+        shape = tf.shape(floats)
+        self._shapes += [shape] if floats.shape.rank is not None else [tf.reshape(tf.size(shape), [1]), shape]
+
+    def _chosen(self, floats: Any, flat: Any) -> Any:
+        shape = floats.shape
+        if shape.rank == 0:
+            return flat
+        if shape.rank is None or not shape[1:].is_fully_defined():
+            return _chosen_by_dynamic_shape(floats, self._skip)
+        part = parts.of_sample(shape[1:])
+        if part.stride > 1:
+            first = floats[:1] if self._skip is None else floats[: tf.cast(self._skip < 1, tf.int32)]
+            positions = tf.reshape(first, [-1, part.channels])[:: part.stride]
+            return tf.reshape(positions, self._flat)
+        if self._skip is None and shape[0] is not None and shape[0] <= part.samples:
+            return flat
+        elements = part.samples * shape[1:].num_elements()
+        if self._skip is not None:
+            elements = tf.maximum(elements - self._skip * shape[1:].num_elements(), 0)
+        return flat[:elements]
 
 
-def _part_of_unknown_shape(floats: Any, skip: Any) -> tuple[Any, Any]:
-    """The same where the shape is known only when the step runs. No control flow: the step may be compiled."""
+def _chosen_by_dynamic_shape(floats: Any, skip: Any) -> Any:
+    """The part where the shape of a sample is known only when the step runs. No control flow: the step may be compiled."""
     shape = tf.shape(floats)
-    sample = tf.maximum(tf.reduce_prod(shape[1:]), 1)
-    last = shape[-1] if floats.shape.rank is not None and floats.shape.rank > 2 else 1
-    channels = tf.maximum(last, 1)
-    taken = 0 if skip is None else skip
-    whole = sample <= PART
-    samples = tf.where(whole, tf.maximum(PART // sample - taken, 0), tf.cast(tf.equal(taken, 0), tf.int32))
-    stride = tf.where(whole, 1, tf.maximum(-(-sample // PART), 1))
-    samples = tf.minimum(samples, shape[0])
-    positions = tf.reshape(floats, tf.stack([-1, channels]))[: samples * (sample // channels)]
-    return tf.reshape(positions[::stride], [-1]), stride
+    sample = tf.reduce_prod(shape[1:])
+    safe = tf.maximum(sample, 1)
+    last = tf.reduce_prod(shape[-1:])
+    channels = tf.maximum(tf.where(tf.size(shape) > 2, last, 1), 1)
+    taken = tf.constant(0) if skip is None else skip
+    is_whole = safe <= parts.PART
+    samples = tf.where(is_whole, tf.maximum(parts.PART // safe - taken, 0), tf.cast(tf.equal(taken, 0), tf.int32))
+    stride = tf.where(channels <= parts.PART, -(-safe // parts.PART), safe // channels)
+    stride = tf.where(is_whole, 1, stride)
+    positions = tf.reshape(floats, tf.stack([-1, channels]))[
+        : tf.minimum(samples, tf.reduce_prod(shape[:1])) * (sample // channels)
+    ]
+    return tf.reshape(positions[::stride], [-1])

@@ -1,7 +1,7 @@
 """Taps: an identity whose forward side gives a tensor's value and whose backward side gives its error. Knows no layers.
 
-`record.record_operation` is what TensorFlow's own custom gradients are made of; used directly it adds nothing to the global registry
-of gradients, which would grow by one entry per tap and trace.
+`record.record_operation` is what TensorFlow's own custom gradients are made of; used directly it adds nothing to the global
+registry of gradients, which would grow by one entry per tap and trace.
 """
 
 from __future__ import annotations

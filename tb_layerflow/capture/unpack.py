@@ -1,4 +1,5 @@
-"""What left the step, as tables: from the arrays of `statistics.measure` to statistics and histograms, merged over replicas and chunks.
+"""What left the step, as tables: from the arrays of `statistics.measure` to statistics and histograms, merged over replicas and
+chunks.
 
 Pure numpy; knows no TensorFlow.
 """
@@ -33,14 +34,12 @@ class Figures:
     bins: NDArray[np.uint64]
 
 
-def figures(
-    exact: NDArray[np.float32], part: NDArray[np.float32], codes: NDArray[np.int32], sizes: NDArray[np.int32]
-) -> Figures:
-    """One replica's or chunk's arrays, shapes as in `statistics.Measured`."""
-    mean, l2, low, high = exact.astype(np.float64).T if len(exact) else np.zeros((4, 0))
+def figures(exact: NDArray[np.float32], part: NDArray[np.float32], codes: NDArray[np.int32], sizes: NDArray[np.int64]) -> Figures:
+    """One replica's or chunk's arrays, shapes as in `statistics.Measured`; `sizes` is int64 [n, 3] of `part.sizes`."""
+    mean, half_squares, low, high = exact.astype(np.float64).T if len(exact) else np.zeros((4, 0))
     part_mean, spread = part.astype(np.float64).T if len(part) else np.zeros((2, 0))
     count, elements, stride = sizes.astype(np.float64).T if len(sizes) else np.zeros((3, 0))
-    return Figures(count, mean, l2**2, low, high, elements, part_mean, spread, stride, histogram.fold(codes))
+    return Figures(count, mean, 2.0 * half_squares, low, high, elements, part_mean, spread, stride, histogram.fold(codes))
 
 
 def merge(parts: list[Figures]) -> Figures:
@@ -57,20 +56,33 @@ def _merge(one: Figures, two: Figures) -> Figures:
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = _weighted(one.mean, one.count, two.mean, two.count)
         part_mean = _weighted(one.part_mean, one.part, two.part_mean, two.part)
-        between = np.where((one.part > 0) & (two.part > 0), one.part * two.part * (one.part_mean - two.part_mean) ** 2 / part**2, 0)
+        between = np.where(
+            (one.part > 0) & (two.part > 0), one.part * two.part * (one.part_mean - two.part_mean) ** 2 / part**2, 0
+        )
         spread = _weighted(one.part_spread, one.part, two.part_spread, two.part) + between
     return Figures(
-        count, mean, _sum_where(one.sum_of_squares, one.count, two.sum_of_squares, two.count),
-        _pick(np.minimum, one.low, one.count, two.low, two.count), _pick(np.maximum, one.high, one.count, two.high, two.count),
-        part, part_mean, spread, np.maximum(one.stride, two.stride), one.bins + two.bins,
-    )  # fmt: skip
+        count,
+        mean,
+        _sum_where(one.sum_of_squares, one.count, two.sum_of_squares, two.count),
+        _pick(np.minimum, one.low, one.count, two.low, two.count),
+        _pick(np.maximum, one.high, one.count, two.high, two.count),
+        part,
+        part_mean,
+        spread,
+        np.maximum(one.stride, two.stride),
+        one.bins + two.bins,
+    )
 
 
-def _weighted(a: NDArray[np.float64], n: NDArray[np.float64], b: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weighted(
+    a: NDArray[np.float64], n: NDArray[np.float64], b: NDArray[np.float64], m: NDArray[np.float64]
+) -> NDArray[np.float64]:
     return np.where(m == 0, a, np.where(n == 0, b, (a * n + b * m) / np.maximum(n + m, 1)))
 
 
-def _sum_where(a: NDArray[np.float64], n: NDArray[np.float64], b: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sum_where(
+    a: NDArray[np.float64], n: NDArray[np.float64], b: NDArray[np.float64], m: NDArray[np.float64]
+) -> NDArray[np.float64]:
     return np.where(m == 0, a, np.where(n == 0, b, a + b))
 
 
@@ -84,9 +96,17 @@ def _pick(
 def scaled(numbers: Figures, factor: NDArray[np.float64]) -> Figures:
     """The figures of the tensors times `factor` per slot; histograms stay (their numbers were multiplied on the device)."""
     return Figures(
-        numbers.count, numbers.mean * factor, numbers.sum_of_squares * factor**2, numbers.low * factor, numbers.high * factor,
-        numbers.part, numbers.part_mean * factor, numbers.part_spread * factor**2, numbers.stride, numbers.bins,
-    )  # fmt: skip
+        numbers.count,
+        numbers.mean * factor,
+        numbers.sum_of_squares * factor**2,
+        numbers.low * factor,
+        numbers.high * factor,
+        numbers.part,
+        numbers.part_mean * factor,
+        numbers.part_spread * factor**2,
+        numbers.stride,
+        numbers.bins,
+    )
 
 
 def tables(numbers: Figures, rows: Rows) -> tuple[dict[str, Table], dict[str, HistogramTable]]:

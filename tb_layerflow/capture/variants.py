@@ -65,12 +65,11 @@ class TrainingVariant:
     _current: int = -1
 
     def __call__(self, iterator: Any) -> Captured:
-        logs: Any = None
         steps = 0
         for batch, is_last in _batches(iterator, execution.steps_per_execution(self.model)):
             steps += 1
             if not is_last:
-                logs = self._run_plain(batch)
+                self._run_plain(batch)
                 continue
             captured = self._run_recorded(iterator, batch)
             captured.steps = steps
@@ -144,11 +143,18 @@ class TrainingVariant:
         if optimizer is not None and hasattr(optimizer, "iterations"):
             captured["iterations"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
         scale = _loss_scale(optimizer)
-        with Recording(errors="errors" in self.needs.kinds, input_names=input_names(self.model)) as recording:
-            with _own_loss(self.model, captured):
-                logs = self.model.train_step(batch)
+        recording = Recording(errors="errors" in self.needs.kinds, input_names=input_names(self.model))
+        with recording, _own_loss(self.model, captured):
+            logs = self.model.train_step(batch)
         results = [leaf for _, leaf in nests.flatten([logs, list(captured.values())]) if isinstance(leaf, tf.Tensor)]
-        outcome = conclude(recording, results, model=self.model, selected=self.needs.selected, kinds=self.needs.kinds)
+        outcome = conclude(
+            recording,
+            results,
+            model=self.model,
+            selected=self.needs.selected,
+            kinds=self.needs.kinds,
+            everything=self.needs.everything,
+        )
         inverse = None if scale is None else 1.0 / scale
         factors = [inverse if is_error else None for is_error in outcome.plan.is_error]
         captured |= statistics.measure(outcome.plan.tensors, factors, everything=self.needs.everything)._asdict()

@@ -51,4 +51,5 @@ class Voice:
 
 def say(sentence: str) -> None:
     """One line on the error stream, beside Keras's progress bar."""
-    print(f"LayerFlow: {sentence}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"LayerFlow: {sentence}\n")
+    sys.stderr.flush()
