@@ -14,7 +14,7 @@ PYTHON310 ?= $(shell for p in python3.10 "$$HOME"/.pyenv/versions/3.10*/bin/pyth
 VENV := .venv/.installed
 OLDEST := .venv-oldest/.installed
 NODE := frontend/node_modules/.installed
-PIP := -m pip --disable-pip-version-check --quiet install
+PIP := -m pip --disable-pip-version-check -qq install
 SERVE ?= 1
 
 .PHONY: demo test test-oldest build lint bench page clean chromium
@@ -59,6 +59,7 @@ demo/logs:
 $(VENV): setup.py pyproject.toml
 	@test -n "$(PYTHON)" || { echo "LayerFlow needs Python 3.10 or newer, with venv. Found none on PATH." >&2; exit 1; }
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	@echo "Installing TensorFlow and what the tests need into .venv. This takes a minute or two."
 	.venv/bin/python $(PIP) tensorflow-cpu || .venv/bin/python $(PIP) tensorflow
 	.venv/bin/python $(PIP) --editable '.[demo,test,lint]'
 	touch $@
@@ -67,6 +68,7 @@ $(VENV): setup.py pyproject.toml
 $(OLDEST): setup.py pyproject.toml
 	@test -n "$(PYTHON310)" || { echo "make test-oldest needs Python 3.10: none on PATH and none under ~/.pyenv/versions." >&2; exit 1; }
 	test -x .venv-oldest/bin/python || $(PYTHON310) -m venv .venv-oldest
+	@echo "Installing the oldest supported versions into .venv-oldest. This takes a minute or two."
 	.venv-oldest/bin/python $(PIP) tensorflow-cpu==2.16.2 keras==3.3.3 tensorboard==2.16.2 'setuptools<81' --editable '.[demo,test]'
 	.venv-oldest/bin/python $(PIP) --no-deps 'tf_keras==2.16.*'
 	touch $@

@@ -1,4 +1,5 @@
-"""A real TensorBoard, started as people start it, answers every route; under both loaders, with default flags."""
+"""A real TensorBoard, started as people start it, answers every route; under both loaders, with default flags, and where there is
+no TensorFlow."""
 
 from __future__ import annotations
 
@@ -24,12 +25,21 @@ STEPS = 1000
 GIVEN = {"run": "run", "stream": "train", "step": 999, "kind": "error", "column": "l2", "path": "encoder#1/first_dense"}
 
 
-@pytest.fixture(scope="module", params=["true", "false"])
+AS_PEOPLE_DO = ["-m", "tensorboard.main"]
+WITHOUT_TENSORFLOW = ["-c", "import sys; sys.modules['tensorflow'] = None; from tensorboard import main; main.run_main()"]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(AS_PEOPLE_DO, "true"), (AS_PEOPLE_DO, "false"), (WITHOUT_TENSORFLOW, "true")],
+    ids=["load_fast=true", "load_fast=false", "without TensorFlow"],
+)
 def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where TensorBoard serves; it is stopped, and its data server with it, whatever happens."""
     logdir = tmp_path_factory.mktemp("logs")
     write(logdir / "run")
-    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--port", "0", f"--load_fast={request.param}"]
+    program, load_fast = request.param
+    command = [sys.executable, *program, "--logdir", str(logdir), "--port", "0", f"--load_fast={load_fast}"]
     log = logdir.parent / f"{logdir.name}.stderr"
     with log.open("w") as stderr, subprocess.Popen(command, stderr=stderr, stdout=subprocess.DEVNULL) as server:
         try:

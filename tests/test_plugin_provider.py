@@ -106,7 +106,8 @@ def test_an_error_that_nobody_foresaw_is_not_swallowed(monkeypatch: pytest.Monke
 def test_a_tensor_that_is_no_single_string_is_left_out(monkeypatch: pytest.MonkeyPatch, array: np.ndarray) -> None:
     stand = Stand()
     points = [SimpleNamespace(step=1, wall_time=1.0, numpy=array)]
-    monkeypatch.setattr(stand, "read_tensors", lambda *a, run_tag_filter, **k: {"run": dict.fromkeys(run_tag_filter.tags, points)})
+    answer = {"run": {BLOCK.format(block): points for block in range(3)}}
+    monkeypatch.setattr(stand, "read_tensors", lambda *_, **__: answer)
     assert source(stand).tensors("run", BLOCK.format(0)) == []
 
 
