@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import reader as reader
     from . import summary as summary
-    from .reader import open as open  # noqa: A004 (the public name is layerflow.open)
+    from .reader import open as open
     from .summary import LayerFlow as LayerFlow
     from .summary import record as record
 
@@ -24,7 +24,7 @@ _HOMES = {
     "record": "summary",
     "open": "reader",
 }
-__all__ = ["LayerFlow", "open", "reader", "record", "summary"]  # noqa: F822 (loaded by __getattr__)
+__all__ = ["LayerFlow", "open", "reader", "record", "summary"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from tb_layerflow.log import records
@@ -48,8 +48,9 @@ class Attachment:
         self._model = weakref.ref(model)
         self._members: list[Any] = []
         self._requests: list[Any] = []
+        self._wanted: set[str] = set()
         self._plain: Any = None
-        self._variant: TrainingVariant | None = None
+        self._variants: dict[tuple[str, ...], TrainingVariant] = {}
         self._made_for: tuple[Any, ...] = ()
         self.last_step_count: int | None = None
 
@@ -64,14 +65,15 @@ class Attachment:
         self.disarm()
         self._members = [other for other in self._members if other is not member]
 
-    def arm(self, member: Member) -> None:
-        """Record the next call of the train function for `member`."""
+    def arm(self, member: Member, instruments: Iterable[str] = ()) -> None:
+        """Record the next call of the train function for `member`, with the instruments of these names."""
         model = self._model()
         assert model is not None, "a callback holds its model"
         if not self._requests:
             self._plain = model.train_function
             model.train_function = self._armed(model)
         self._requests.append(member)
+        self._wanted.update(instruments)
 
     def disarm(self) -> None:
         """Put the plain function back, if it is not there."""
@@ -79,22 +81,23 @@ class Attachment:
         if model is not None and getattr(model.train_function, "_layerflow", None) is self:
             model.train_function = self._plain
         self._requests = []
+        self._wanted = set()
         self._plain = None
 
     def _armed(self, model: Any) -> Callable[[Any], Any]:
         def train_function(iterator: Any) -> Any:
-            plain, requests = self._plain, self._requests
+            plain, requests, wanted = self._plain, self._requests, self._wanted
             self.disarm()
             if not requests or not _in_fit_of(model, requests):
                 return plain(iterator)
-            return self._record(model, iterator, requests)
+            return self._record(model, iterator, requests, wanted)
 
         train_function._layerflow = self  # type: ignore[attr-defined]
         return train_function
 
-    def _record(self, model: Any, iterator: Any, requests: list[Any]) -> Any:
+    def _record(self, model: Any, iterator: Any, requests: list[Any], wanted: set[str]) -> Any:
         started = time.perf_counter()
-        captured = self._variant_for(model)(iterator)
+        captured = self._variant_for(model, wanted)(iterator)
         seconds = time.perf_counter() - started
         self.last_step_count = captured.steps
         for member in requests:
@@ -102,18 +105,24 @@ class Attachment:
         logs, captured.logs = captured.logs, None
         return logs
 
-    def _variant_for(self, model: Any) -> TrainingVariant:
-        """The variant that serves every member at once, so that a fit has one, whatever is due together."""
+    def _variant_for(self, model: Any, wanted: set[str]) -> TrainingVariant:
+        """The variant that serves every member at once, so that a fit has one per set of instruments, whatever is due
+        together.
+        """
         made_for = (
             tuple(id(member) for member in self._members),
             bool(model.run_eagerly),
             bool(model.jit_compile),
             id(model.optimizer),
         )
-        if self._variant is None or made_for != self._made_for:
+        if made_for != self._made_for:
             self._made_for = made_for
-            self._variant = TrainingVariant(model, _union([member.needs for member in self._members]))
-        return self._variant
+            self._variants = {}
+        key = tuple(sorted(wanted))
+        if key not in self._variants:
+            needs = _union([member.needs for member in self._members])
+            self._variants[key] = TrainingVariant(model, needs, [needs.instruments[name]() for name in key])
+        return self._variants[key]
 
 
 def _union(needs: list[Needs]) -> Needs:
@@ -122,7 +131,8 @@ def _union(needs: list[Needs]) -> Needs:
     def selected(call: records.Call, layer: Any) -> bool:
         return any(need.selected(call, layer) for need in needs)
 
-    return Needs(selected, kinds, any(need.everything for need in needs))
+    instruments = {name: make for need in needs for name, make in need.instruments.items()}
+    return Needs(selected, kinds, any(need.everything for need in needs), instruments)
 
 
 def _in_fit_of(model: Any, requests: list[Any]) -> bool:

@@ -14,9 +14,8 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from . import attachment, execution, families, unpack
+from . import attachment, execution, families, instrument, unpack
 from .inference import Inference
-from .outcome import Plan
 from .samples import Samples
 from .schedule import Schedule
 from .selection import Selection
@@ -206,7 +205,7 @@ class Training:
             if self._inference is None:
                 self._inference = Inference(self.model, self.needs)
             assert self._probe is not None
-            outcome, figures, losses = self._inference.run(self._probe)
+            outcome, figures, losses, chunks = self._inference.run(self._probe)
         except Exception as error:  # whatever goes wrong in recording must not stop training
             self._guarded("The probe", error)
             return
@@ -223,7 +222,13 @@ class Training:
             seconds=time.perf_counter() - started,
             step_seconds=self._plain_step_seconds(),
         )
-        sink.submit(outcome, lambda: (record, figures))
+        instruments = self._inference.instruments
+
+        def finish() -> tuple[records.Record, unpack.Figures]:
+            instrument.finished(instruments, outcome, chunks, record)
+            return record, figures
+
+        sink.submit(outcome, finish)
 
     def deliver(self, captured: Captured, seconds: float) -> None:
         """Take what a recorded step gave; called by the attachment."""
@@ -237,8 +242,7 @@ class Training:
         record = records.Record(step, 0, epoch=float(self._epoch), phase="training", step_seconds=plain)
         record.seconds = max(0.0, seconds - captured.trace_seconds - plain * captured.steps)
         replicas, logs = captured.replicas, captured.logs
-        plan = captured.outcome.plan
-        sink.submit(captured.outcome, lambda: _finished(record, plan, replicas, logs))
+        sink.submit(captured.outcome, lambda: _finished(record, captured, replicas, logs))
 
     def refuse(self, error: BaseException) -> None:
         """Recording failed before the step ran; called by the attachment, which then runs the plain step."""
@@ -259,7 +263,7 @@ class Training:
             self._voice.warn(sentence)
 
 
-def _finished(record: records.Record, plan: Plan, replicas: Any, logs: Any) -> tuple[records.Record, unpack.Figures]:
+def _finished(record: records.Record, captured: Captured, replicas: Any, logs: Any) -> tuple[records.Record, unpack.Figures]:
     """In the background: wait for the step's arrays, and fill the record's own columns."""
     arrays = [{name: np.asarray(value) for name, value in replica.items()} for replica in replicas]
     first = arrays[0]
@@ -273,7 +277,8 @@ def _finished(record: records.Record, plan: Plan, replicas: Any, logs: Any) -> t
     if "loss_scale" in first:
         record.loss_scale = float(first["loss_scale"])
         record.skipped = bool(first["iterations_after"] == first["iterations"])
-    figures = unpack.merge([numpy_figures(replica, plan) for replica in arrays])
+    instrument.finished(captured.instruments, captured.outcome, arrays, record)
+    figures = unpack.merge([numpy_figures(replica, captured.outcome.plan) for replica in arrays])
     return record, figures
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from . import execution, hooks, nests, statistics, unpack
+from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
 from .recording import Recording
 from .samples import Samples
@@ -34,14 +35,16 @@ class Inference:
     training: bool = False
     loss: Callable[[Any, Any, Any], Any] | None = None
     chunk: int = CHUNK
+    instruments: list[Any] = field(default_factory=list)
     outcome: Outcome | None = None
     trace_seconds: float = 0.0
     _function: Any = None
     _traces: list[Outcome] = field(default_factory=list)
 
-    def run(self, samples: Samples) -> tuple[Outcome, unpack.Figures, dict[str, float]]:
-        """Record the model on all samples; returns what was found, the figures, and the losses."""
+    def run(self, samples: Samples) -> tuple[Outcome, unpack.Figures, dict[str, float], list[dict[str, Any]]]:
+        """Record the model on all samples; returns what was found, the figures, the losses, and what each chunk gave."""
         parts: list[unpack.Figures] = []
+        chunks: list[dict[str, Any]] = []
         losses = 0.0
         with_loss = samples.has_labels and self._has_loss()
         for chunk, share, done in samples.chunks(self.chunk):
@@ -49,9 +52,10 @@ class Inference:
                 captured = self._call(chunk, share, done, with_loss)
             assert self.outcome is not None
             parts.append(numpy_figures(captured, self.outcome.plan, done))
+            chunks.append(captured)
             losses += float(captured["loss"]) if with_loss else 0.0
         assert self.outcome is not None
-        return self.outcome, unpack.merge(parts), {"loss": losses} if with_loss else {}
+        return self.outcome, unpack.merge(parts), {"loss": losses} if with_loss else {}, chunks
 
     def _has_loss(self) -> bool:
         return self.loss is not None or bool(
@@ -86,7 +90,10 @@ class Inference:
         x, y, sample_weight = chunk
         captured: dict[str, Any] = {}
         errors = with_loss and "errors" in self.needs.kinds
-        with Recording(errors=errors, input_names=input_names(self.model)) as recording:
+        recording = Recording(errors=errors, input_names=input_names(self.model))
+        step = Step(self.model, recording, x, y, sample_weight, training=self.training, skip=done)
+        measured_before(self.instruments, step)
+        with recording:
             with tf.GradientTape(watch_accessed_variables=False) as tape:
                 y_pred = self._predict(x)
                 if with_loss:
@@ -103,6 +110,8 @@ class Inference:
             kinds=self._kinds(errors),
             everything=self.needs.everything,
         )
+        step.y_pred = y_pred
+        captured |= measured_after(self.instruments, step, outcome)
         plan = outcome.plan
         captured |= statistics.measure(
             plan.tensors,

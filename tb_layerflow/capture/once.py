@@ -8,7 +8,7 @@ from typing import Any
 
 from tb_layerflow.log import records
 
-from . import families
+from . import families, instrument
 from .inference import Inference
 from .samples import Samples
 from .selection import Selection
@@ -42,7 +42,7 @@ def record_model(
     folder = log_dir if log_dir is not None else tempfile.mkdtemp(prefix="layerflow-")
     voice = Voice(strict)
     inference = Inference(model, Needs(selection, kinds, everything), training=training, loss=_loss_function(model, loss))
-    outcome, figures, losses = inference.run(samples)
+    outcome, figures, losses, chunks = inference.run(samples)
     for sentence in selection.unmatched(outcome.graph):
         voice.warn(sentence)
     sink = Sink(folder, stream, voice, selection)
@@ -50,6 +50,7 @@ def record_model(
     phase = "training" if training else "inference"
     record = records.Record(step, 0, phase=phase, batch_size=samples.count, losses=losses)
     try:
+        instrument.finished(inference.instruments, outcome, chunks, record)
         sink.submit(outcome, lambda: (record, figures))
     finally:
         sink.close()

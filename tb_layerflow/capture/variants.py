@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from . import execution, hooks, nests, statistics
+from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
 from .recording import Recording
 from .warn import say
@@ -21,7 +22,7 @@ from .warn import say
 
 @dataclass
 class Captured:
-    """What one recorded step gave. `replicas` holds the arrays of each replica, still as tensors."""
+    """What one recorded step gave. `replicas` holds the arrays of each replica, still as tensors; `instruments` made some."""
 
     outcome: Outcome
     replicas: list[dict[str, Any]]
@@ -29,15 +30,20 @@ class Captured:
     logs: Any = None
     steps: int = 1
     trace_seconds: float = 0.0
+    instruments: list[Any] = field(default_factory=list)
 
 
 @dataclass
 class Needs:
-    """What the callbacks of a model want of a recording, together."""
+    """What the callbacks of a model want of a recording, together.
+
+    `instruments` are made anew for each variant by the callables here, by name: those that a record asks for are in its variant.
+    """
 
     selected: Selected
     kinds: tuple[str, ...]
     everything: bool
+    instruments: dict[str, Callable[[], Any]] = field(default_factory=dict)
 
 
 @dataclass
@@ -59,6 +65,7 @@ class TrainingVariant:
 
     model: Any
     needs: Needs
+    instruments: list[Any] = field(default_factory=list)
     traces: list[_Trace] = field(default_factory=list)
     _recorded: Any = None
     _plain: Any = None
@@ -96,7 +103,9 @@ class TrainingVariant:
         trace = self.traces[self._current]
         if self._eager:
             self.traces.clear()
-        return Captured(trace.outcome, captured, trace.number, logs, trace_seconds=seconds if traced else 0.0)
+        return Captured(
+            trace.outcome, captured, trace.number, logs, trace_seconds=seconds if traced else 0.0, instruments=self.instruments
+        )
 
     @property
     def _eager(self) -> bool:
@@ -144,6 +153,8 @@ class TrainingVariant:
             captured["iterations"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
         scale = _loss_scale(optimizer)
         recording = Recording(errors="errors" in self.needs.kinds, input_names=input_names(self.model))
+        step = self._step(recording, batch, None if scale is None else 1.0 / scale)
+        measured_before(self.instruments, step)
         with recording, _own_loss(self.model, captured):
             logs = self.model.train_step(batch)
         results = [leaf for _, leaf in nests.flatten([logs, list(captured.values())]) if isinstance(leaf, tf.Tensor)]
@@ -155,17 +166,22 @@ class TrainingVariant:
             kinds=self.needs.kinds,
             everything=self.needs.everything,
         )
-        inverse = None if scale is None else 1.0 / scale
-        factors = [inverse if is_error else None for is_error in outcome.plan.is_error]
+        captured |= measured_after(self.instruments, step, outcome)
+        factors = [step.gradient_factor if is_error else None for is_error in outcome.plan.is_error]
         captured |= statistics.measure(outcome.plan.tensors, factors, everything=self.needs.everything)._asdict()
         captured["batch_size"] = _batch_size(batch)
-        if scale is not None:
+        if scale is not None and optimizer is not None:
             captured["loss_scale"] = scale
             captured["iterations_after"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
         outcome.plan.forget_tensors()
         if _first_replica():
             self.traces.append(_Trace(len(self.traces), outcome))
         return logs, captured
+
+    def _step(self, recording: Recording, batch: Any, gradient_factor: Any) -> Step:
+        parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)
+        x, y, sample_weight = (*parts, None, None)[:3]
+        return Step(self.model, recording, x, y, sample_weight, gradient_factor=gradient_factor)
 
 
 def input_names(model: Any) -> list[str] | None:
