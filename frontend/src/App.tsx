@@ -64,8 +64,8 @@ function Centre() {
       <div class="picture">
         <Current />
       </div>
+      {trouble && <p class="trouble" role="status"><span class="mark">▲</span> {trouble}</p>}
       <Legend />
-      {trouble && <p class="trouble" role="status">▲ {trouble}</p>}
     </main>
   );
 }

@@ -143,12 +143,14 @@ function json<T>(buffer: ArrayBuffer): T {
   return JSON.parse(new TextDecoder().decode(buffer)) as T;
 }
 
-/** What may change while a run is being written: asked again after `streams` says that the stream grew. */
-export function forgetGrown(run: string, stream: string): void {
-  const grown = [..."graph steps series ledger".split(" ")].map((route) => new URL(route, ROOT).href + "?");
+const GROWING = ["steps", "series", "ledger"].map((route) => new URL(route, ROOT).pathname);
+
+/** Drops what may have changed since a stream grew; all that is known of it where a new session began. */
+export function forget(run: string, stream: string, everything: boolean): void {
   cache.dropWhere((key) => {
-    const query = new URL(key).searchParams;
-    return grown.some((start) => key.startsWith(start)) && query.get("run") === run && query.get("stream") === stream;
+    const { pathname, searchParams } = new URL(key);
+    const ours = searchParams.get("run") === run && searchParams.get("stream") === stream;
+    return ours && (everything || GROWING.includes(pathname));
   });
 }
 

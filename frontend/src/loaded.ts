@@ -1,6 +1,6 @@
 /** Keeps what was fetched in step with what was chosen: stale replies are dropped, growth is noticed. Changes state, draws nothing. */
-import { batch, effect, untracked } from "@preact/signals";
-import { fetchGraph, fetchLedger, fetchRecord, fetchSeries, fetchSteps, fetchStreams, forgetGrown } from "./api";
+import { batch, effect, signal, untracked } from "@preact/signals";
+import { fetchGraph, fetchLedger, fetchRecord, fetchSeries, fetchSteps, fetchStreams, forget } from "./api";
 import type { SeriesTable, StepsTable } from "./api";
 import * as state from "./state";
 import { words } from "./strings";
@@ -42,24 +42,28 @@ export function stepOfTrace(steps: StepsTable, index: number): number {
   return steps.step[steps.trace.indexOf(steps.trace[index]!)]!;
 }
 
-let seen = "";
+let seen = { all: "", stream: "", sessions: "" };
 
 /** Asks what streams there are; where the one on the page grew, what depends on it is asked again. */
 export async function refresh(): Promise<void> {
   try {
     const answer = await fetchStreams();
+    const all = JSON.stringify(answer);
+    if (all === seen.all && !state.problem.value) return;
     const first = state.streams.value === null;
     state.streams.value = answer;
     chooseExisting();
     const info = state.streamInfo.value;
-    const stamp = info ? JSON.stringify([state.run.value, info]) : "";
-    if (stamp !== seen && info) {
-      if (!first) forgetGrown(state.run.value, state.stream.value);
-      seen = stamp;
+    const [run, stream] = [state.run.value, state.stream.value];
+    const now = { all, stream: JSON.stringify([run, info]), sessions: JSON.stringify([run, stream, info?.sessions.map(({ session }) => session)]) };
+    if (info && (now.stream !== seen.stream || state.problem.value)) {
+      // A new session may hide records of an older one: then nothing that is known of the stream may stay.
+      if (!first) forget(run, stream, now.sessions !== seen.sessions);
       loadSteps();
     }
+    seen = now;
   } catch (error) {
-    if (!state.streams.value) failed(error instanceof Error ? error.message : String(error));
+    failed(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -111,12 +115,15 @@ function followStream(): void {
 }
 
 let busy = false;
+/** Rises when an answer came for a place that the cursor has left meanwhile. */
+const overtaken = signal(0);
 
 /** One question at a time while the cursor is dragged: when an answer comes, the cursor's place by then is asked for. */
 function followCursor(): void {
   effect(() => {
     const steps = state.steps.value;
     const index = state.stepIndex.value;
+    overtaken.value;
     if (!steps || index < 0 || busy) return;
     untracked(() => {
       const [run, stream, step] = [state.run.peek(), state.stream.peek(), steps.step[index]!];
@@ -130,7 +137,7 @@ function followCursor(): void {
       };
       void asks.picture.ask(question, use).finally(() => {
         busy = false;
-        if (state.steps.peek()?.step[state.stepIndex.peek()] !== step) state.steps.value = state.steps.peek() && { ...state.steps.peek()! };
+        if (state.steps.peek()?.step[state.stepIndex.peek()] !== step) overtaken.value++;
       });
     });
   });

@@ -157,7 +157,7 @@ export const words = {
 
   flow: {
     label: "Flow of the calls",
-    calls: (shown: number, all: number) => `${shown} of ${plural(all, "call")}`,
+    calls: (shown: number, all: number) => `${shown.toLocaleString("en")} of ${plural(all, "call")}`,
     callsAsCards: (calls: number, cards: number) => `${plural(calls, "call")} as ${plural(cards, "card")}`,
     stackNote: "normalisation and activation ride on their layer",
     fit: "fit",

@@ -15,16 +15,22 @@ import { Popover } from "./Popover";
 import { StepCursor } from "./StepCursor";
 
 export function TopBar() {
+  // Before there is a picture, what changes it would be buttons without an effect.
+  const drawn = state.graph.value !== null;
   return (
     <header class="bar">
-      <RunPicker />
+      {state.run.value ? <RunPicker /> : <span class="strong product">{words.product}</span>}
       <StreamSegment />
       <StepCursor />
-      <ViewSegment />
-      <ColourMenu />
-      <Search />
-      <Execution />
-      <Share />
+      {drawn && (
+        <>
+          <ViewSegment />
+          <ColourMenu />
+          <Search />
+          <Execution />
+          <Share />
+        </>
+      )}
       <Theme />
       <button class="icon text" aria-label={words.bar.help} title={words.bar.help} onClick={() => (state.menu.value = "help")}>
         ?

@@ -15,6 +15,7 @@ export interface Line {
 interface ChartProps {
   x: Float64Array;
   lines: Line[];
+  /** Whether a logarithm is wanted, where the numbers span enough for one. */
   logarithmic?: boolean;
   height: number;
   /** The step at the cursor, marked by a line. */
@@ -25,6 +26,20 @@ interface ChartProps {
 /** A logarithm has no zero, and a gap is not a zero: both break the line. */
 function drawable(values: ArrayLike<number>, logarithmic: boolean): (number | null)[] {
   return Array.from(values, (value) => (Number.isFinite(value) && (!logarithmic || value > 0) ? value : null));
+}
+
+/** A logarithm pays only where the numbers span a decade. */
+function spansDecade(lines: Line[]): boolean {
+  let low = Infinity;
+  let high = 0;
+  for (const { values } of lines) {
+    for (let i = 0; i < values.length; i++) {
+      if (!(values[i]! > 0 && values[i]! < Infinity)) continue;
+      low = Math.min(low, values[i]!);
+      high = Math.max(high, values[i]!);
+    }
+  }
+  return high > 10 * low;
 }
 
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -44,10 +59,11 @@ function options(props: ChartProps, width: number, hover: (index: number | null)
     padding: [6, 8, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
-    scales: { x: { time: false }, y: logarithmic ? { distr: 3 } : {} },
+    scales: { x: { time: false }, y: logarithmic ? { distr: 3, range: (_, low, high) => [low * 0.85, high * 1.15] } : {} },
     axes: [
       { ...axis, grid: { show: false }, size: 22, values: (_, splits) => splits.map((step) => (Number.isInteger(step) ? count(step) : "")) },
-      { ...axis, size: 50, grid: { ...axis.grid, filter: (_, splits) => splits.map((value) => (tick(value, logarithmic) ? value : null)) }, values: (_, splits) => splits.map((value) => tick(value, logarithmic)) },
+      { ...axis, size: 50, grid: { ...axis.grid, filter: (_, splits) => splits.map((value) => (tick(value, logarithmic, 1) ? value : null)) },
+        values: (_, splits, __, ___, increment) => splits.map((value) => tick(value, logarithmic, increment)) },
     ],
     series: [{}, ...lines.map(({ name, colour, dashed }) => ({
       label: name,
@@ -68,9 +84,12 @@ function options(props: ChartProps, width: number, hover: (index: number | null)
 }
 
 /** A logarithmic axis writes its powers of ten only. */
-function tick(value: number | null, logarithmic = false): string {
+function tick(value: number | null, logarithmic = false, increment: number): string {
   if (value === null) return "";
-  if (!logarithmic) return number(value, 3).replace(/\.?0+$/, "");
+  if (!logarithmic) {
+    const decimals = Math.max(0, -Math.floor(Math.log10(increment)));
+    return value === 0 ? "0" : decimals > 4 || Math.abs(value) >= 1e5 ? exponent(value, 2) : value.toFixed(decimals).replace("-", "−");
+  }
   const power = Math.log10(value);
   return Math.abs(power - Math.round(power)) < 1e-9 ? exponent(value, 1) : "";
 }
@@ -90,7 +109,8 @@ function markNow(plot: uPlot, step: number): void {
 }
 
 export function Chart(props: ChartProps) {
-  const { x, lines, logarithmic = false, height, now } = props;
+  const { x, lines, height, now } = props;
+  const logarithmic = Boolean(props.logarithmic) && spansDecade(lines);
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const latest = useRef(props);
@@ -107,7 +127,7 @@ export function Chart(props: ChartProps) {
   useEffect(() => {
     if (!width) return;
     plot.current = new uPlot(
-      options({ ...latest.current, onPick: (step) => latest.current.onPick(step) }, width, setOver, () => latest.current.now),
+      options({ ...latest.current, logarithmic, onPick: (step) => latest.current.onPick(step) }, width, setOver, () => latest.current.now),
       numbers,
       box.current!,
     );

@@ -65,7 +65,9 @@ function Records() {
 function Recorded() {
   const kinds = record.value?.kinds;
   const entries = ledger.value;
-  const calls = new Set([...(kinds?.values() ?? [])].flatMap(({ ports }) => ports.map(([call]) => call))).size;
+  const recorded = new Set([...(kinds?.values() ?? [])].flatMap(({ ports }) => ports.map(([call]) => call)));
+  // As everywhere on the screen, inputs are no calls.
+  const calls = [...recorded].filter((call) => graph.value!.calls[call]?.kind !== "input").length;
   const names = [...(kinds?.entries() ?? [])].filter(([, { ports }]) => ports.length).map(([kind]) => `${kindName(kind)}`);
   return (
     <section>

@@ -19,7 +19,9 @@ test("a log without times has no cost rather than none", () => {
 
 test("the Python text names what is shown and leaves defaults out", () => {
   expect(openPython("a\"b", "train")).toContain('.run("a\\"b").stream("train")');
-  expect(seriesPython("r", "train", "encoder#1/conv1", "error", "l2", 0)).toMatch(/stream\.statistics\("error"\)\.series\("encoder#1\/conv1", "l2"\)$/);
+  expect(seriesPython("r", "train", "encoder#1/conv1", "error", "l2", 0)).toMatch(
+    /stream\.statistics\("error"\)\n.* = statistics\.series\("encoder#1\/conv1", "l2"\)$/,
+  );
   expect(histogramPython("r", "train", "same", "error", 1, 40)).toMatch(/stream\.histogram\("same", kind="error", port=1, step=40\)$/);
   expect(histogramPython("r", "train", "same", "output", 0, 40)).toMatch(/stream\.histogram\("same", step=40\)$/);
 });

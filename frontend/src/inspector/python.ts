@@ -12,12 +12,13 @@ function extras(parts: Record<string, string | number>, defaults: Record<string,
 }
 
 export function openPython(run: string, stream: string): string {
-  return `import tb_layerflow as layerflow\n\nstream = layerflow.reader.LogDir(log_dir).run(${quote(run)}).stream(${quote(stream)})`;
+  return `import tb_layerflow as layerflow\n\nlog = layerflow.reader.LogDir(log_dir)\nstream = log.run(${quote(run)}).stream(${quote(stream)})`;
 }
 
 export function seriesPython(run: string, stream: string, path: string, kind: string, column: string, port: number): string {
   const place = extras({ port }, { port: 0 });
-  return `${openPython(run, stream)}\nsteps, values = stream.statistics(${quote(kind)}).series(${quote(path)}, ${quote(column)}${place})`;
+  const table = `statistics = stream.statistics(${quote(kind)})`;
+  return `${openPython(run, stream)}\n${table}\nsteps, values = statistics.series(${quote(path)}, ${quote(column)}${place})`;
 }
 
 export function histogramPython(run: string, stream: string, path: string, kind: string, port: number, step: number): string {

@@ -1,42 +1,17 @@
 /** The outline: every call or fold as a row of a tree with its number and its strip over the steps; the accessible twin of the picture. */
-import { computed } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Row } from "../graph/folds";
 import { rememberedScroll, rememberScroll } from "../memory";
-import { choose, outlineRows, toggle, tree } from "../selection";
+import { choose, reveal, toggle, tree } from "../selection";
 import * as state from "../state";
 import { columnName, kindName, words } from "../strings";
 import { Legend } from "../Legend";
 import { Border } from "./Border";
+import { shownRows } from "./filter";
 import { OutlineRow, ROW_HEIGHT } from "./OutlineRow";
 import { StripOverlay } from "./StripOverlay";
 
 const OVERSCAN = 8;
-
-/** Rows that match the filter by name, path or type, and the rows above them that lead there. */
-const shownRows = computed<Row[]>(() => {
-  const text = state.filter.value.trim().toLowerCase();
-  const calls = state.graph.value?.calls;
-  const all = outlineRows.value;
-  if (!text || !calls) return all;
-  const matches = (call: number) => {
-    const { path, type } = calls[call]!;
-    return path.toLowerCase().includes(text) || type.toLowerCase().includes(text);
-  };
-  const kept: Row[] = [];
-  let deepest = -1;
-  // Backwards, so that a parent is met after the children for whose sake it stays.
-  for (let at = all.length - 1; at >= 0; at--) {
-    const row = all[at]!;
-    const leads = row.depth < deepest;
-    if (leads || row.members.some(matches) || matches(row.call)) {
-      kept.push(row);
-      deepest = row.depth;
-    }
-    if (row.depth === 0) deepest = -1;
-  }
-  return kept.reverse();
-});
 
 export function Outline({ compact }: { compact: boolean }) {
   const rows = shownRows.value;
@@ -56,6 +31,11 @@ export function Outline({ compact }: { compact: boolean }) {
     setFocused(chosenRow);
     bringIntoView(scroller.current!, chosenRow);
   }, [state.chosen.value, rows]);
+  // Always the same function, so that rows which did not change are not drawn again while the list scrolls.
+  const onPick = useCallback((call: number, index: number) => {
+    setFocused(index);
+    pick(call);
+  }, []);
   const at = Math.min(focused, rows.length - 1);
   const focusRow = (index: number) => {
     const kept = Math.min(rows.length - 1, Math.max(0, index));
@@ -95,10 +75,7 @@ export function Outline({ compact }: { compact: boolean }) {
                 focused={first + index === at}
                 compact={compact}
                 wide={wide}
-                onChoose={() => {
-                  setFocused(first + index);
-                  choose(row.call);
-                }}
+                onPick={onPick}
               />
             ))}
           </div>
@@ -110,6 +87,12 @@ export function Outline({ compact }: { compact: boolean }) {
       {!compact && !wide && <Border />}
     </aside>
   );
+}
+
+/** A row that only the filter shows is opened up to, so that it is still there without the filter. */
+function pick(call: number): void {
+  if (state.filter.value) reveal(call);
+  else choose(call);
 }
 
 function bringIntoView(box: HTMLElement, index: number): void {
@@ -136,7 +119,7 @@ function onRowKey(event: KeyboardEvent, rows: Row[], at: number, focusRow: (inde
     case "End": focusRow(rows.length - 1); break;
     case "ArrowRight": row.key !== null && !row.open ? toggle(row) : row.open && focusRow(at + 1); break;
     case "ArrowLeft": row.open ? toggle(row) : focusRow(parent()); break;
-    case "Enter": choose(row.call); break;
+    case "Enter": pick(row.call); break;
     default: return;
   }
   event.preventDefault();

@@ -1,5 +1,6 @@
 /** One row of the outline: health, name, number, strip. Draws only when its own numbers change. */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { SeriesTable } from "../api";
 import { isSigned } from "../colour/scale";
 import { exponent } from "../format";
 import type { Row } from "../graph/folds";
@@ -18,10 +19,10 @@ interface OutlineRowProps {
   focused: boolean;
   compact: boolean;
   wide: boolean;
-  onChoose(): void;
+  onPick(call: number, index: number): void;
 }
 
-export function OutlineRow({ row, index, focused, compact, wide, onChoose }: OutlineRowProps) {
+export function OutlineRow({ row, index, focused, compact, wide, onPick }: OutlineRowProps) {
   const at = tree.value!;
   const call = at.calls[row.call]!;
   const speaks = worstCall(at, row, (each) => valueOfCall.value.get(each), isSigned(state.colourBy.value.column));
@@ -43,7 +44,7 @@ export function OutlineRow({ row, index, focused, compact, wide, onChoose }: Out
       data-path={call.path}
       title={compact ? call.path : undefined}
       style={{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
-      onClick={onChoose}
+      onClick={() => onPick(row.call, index)}
       onDblClick={() => toggle(row)}
       onPointerEnter={() => (state.hovered.value = row.call)}
     >
@@ -95,10 +96,27 @@ function Name({ row }: { row: Row }) {
   );
 }
 
-/** The number of every step of a row, or null where it has none; the flaws are steps at which NaN was recorded. */
-export function stripValues(row: Row): { values: Float32Array; flawed: (i: number) => boolean } | null {
+interface StripNumbers {
+  values: Float32Array;
+  flawed(i: number): boolean;
+}
+
+/** Kept for the series that they were made from. */
+const stripsOf = new WeakMap<SeriesTable, WeakMap<Row, StripNumbers | null>>();
+
+export function stripValues(row: Row): StripNumbers | null {
   const all = state.series.value;
-  if (!all || (row.open && row.kind === "group")) return null;
+  if (!all) return null;
+  let strips = stripsOf.get(all);
+  if (!strips) stripsOf.set(all, (strips = new WeakMap()));
+  let strip = strips.get(row);
+  if (strip === undefined) strips.set(row, (strip = makeStrip(row, all)));
+  return strip;
+}
+
+/** The number of every step of a row, or null where it has none; the flaws are steps at which NaN was recorded. */
+function makeStrip(row: Row, all: SeriesTable): StripNumbers | null {
+  if (row.open && row.kind === "group") return null;
   const speakers = isSigned(all.column) ? [row.call] : hiddenCalls(tree.value!, row);
   const series = [...new Set(speakers.map((call) => seriesRow.value.get(call)))].filter((each) => each !== undefined);
   if (!series.length) return null;
@@ -117,7 +135,7 @@ function Strip({ row, wide }: { row: Row; wide: boolean }) {
     if (!canvas.current || !strip) return;
     if (wide) drawCells(canvas.current, cellPixels(strip.values, on, colours, strip.flawed));
     else drawSparkline(canvas.current, strip.values, !isSigned(column), `rgb(${colours.line.join(" ")})`);
-  }, [strip?.values.buffer, strip?.values.byteOffset, strip?.values.length, row.open, wide, width, on, colours]);
+  }, [strip, wide, width, on, colours]);
   return (
     <span class="strip" role="gridcell">
       {strip && <canvas ref={canvas} class={wide ? "cells" : "spark"} />}

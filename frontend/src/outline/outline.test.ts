@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import type { Row } from "../graph/folds";
+import type { CallInfo } from "../types";
 import { logarithmic } from "../colour/scale";
 import { cellPixels, sparkPoints } from "./strip";
+import { filterRows } from "./filter";
 import { stepAt } from "./places";
 import { badness, worstSeries } from "./worst";
 
@@ -35,6 +38,16 @@ test("in a cell zero, no call, a number and a bad number are four colours", () =
 test("a place on the strip is the step below it", () => {
   expect([0, 0.49, 0.5, 1].map((place) => stepAt(place, 2, true))).toEqual([0, 0, 1, 1]);
   expect([0, 0.2, 0.3, 1].map((place) => stepAt(place, 3, false))).toEqual([0, 0, 1, 2]);
+});
+
+test("the filter keeps what matches and the way to it", () => {
+  const paths = ["a", "a/conv", "a/dense", "b", "b/c", "b/c/conv", "b/dense", "conv"];
+  const calls = paths.map((path) => ({ path, type: path.endsWith("dense") ? "Dense" : "X" }) as CallInfo);
+  const all = paths.map((path, call) => ({ kind: "call", call, members: [call], depth: path.split("/").length - 1, key: null, open: true, times: 0 }) as Row);
+  const found = (text: string) => filterRows(all, calls, text).map(({ call }) => paths[call]);
+  expect(found("conv")).toEqual(["a", "a/conv", "b", "b/c", "b/c/conv", "conv"]);
+  expect(found("dense")).toEqual(["a", "a/dense", "b", "b/dense"]);
+  expect(found("nothing")).toEqual([]);
 });
 
 test("a folded row shows its worst child at each step", () => {
