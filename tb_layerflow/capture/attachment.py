@@ -28,7 +28,7 @@ class Member(Protocol):
         """Take what a recorded step gave."""
 
     def refuse(self, error: BaseException) -> None:
-        """Take the news that recording failed before the step ran."""
+        """Take the news that recording failed; the step runs, or ran, all the same."""
 
 
 _attachments: weakref.WeakKeyDictionary[Any, Attachment] = weakref.WeakKeyDictionary()
@@ -90,18 +90,27 @@ class Attachment:
             self.disarm()
             if not requests or not _in_fit_of(model, requests):
                 return plain(iterator)
-            return self._record(model, iterator, requests, wanted)
+            return self._record(model, plain, iterator, requests, wanted)
 
         train_function._layerflow = self  # type: ignore[attr-defined]
         return train_function
 
-    def _record(self, model: Any, iterator: Any, requests: list[Any], wanted: set[str]) -> Any:
+    def _record(self, model: Any, plain: Any, iterator: Any, requests: list[Any], wanted: set[str]) -> Any:
         started = time.perf_counter()
-        captured = self._variant_for(model, wanted)(iterator)
+        try:
+            variant = self._variant_for(model, wanted)
+        except Exception as error:
+            for member in requests:
+                member.refuse(error)
+            return plain(iterator)
+        captured = variant(iterator)
         seconds = time.perf_counter() - started
         self.last_step_count = captured.steps
         for member in requests:
-            member.deliver(captured, seconds)
+            if captured.failure is not None:
+                member.refuse(captured.failure)
+            else:
+                member.deliver(captured, seconds)
         logs, captured.logs = captured.logs, None
         return logs
 

@@ -245,7 +245,7 @@ class Training:
         sink.submit(captured.outcome, lambda: _finished(record, captured, replicas, logs))
 
     def refuse(self, error: BaseException) -> None:
-        """Recording failed before the step ran; called by the attachment, which then runs the plain step."""
+        """Recording failed; called by the attachment. The step itself runs, or ran, all the same."""
         self._off = True
         self._armed = False
         self._voice.warn(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from . import execution, hooks, nests, statistics, unpack
+from . import execution, families, hooks, nests, statistics, unpack
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
 from .recording import Recording
@@ -69,7 +69,13 @@ class Inference:
     def _call(self, chunk: Any, share: float, done: int, with_loss: bool) -> Any:
         if self._function is None:
             jit = False if self._eager else bool(execution.report(self.model, function="").jit_compile)
-            self._function = self._step if self._eager else tf.function(self._step, reduce_retracing=True, jit_compile=jit)
+            self._function = (
+                self._step
+                if self._eager
+                else tf.function(
+                    self._step, reduce_retracing=True, jit_compile=jit, autograph=families.of(self.model).name != "keras"
+                )
+            )
         known = len(self._traces)
         started = time.perf_counter()
         with hooks.installed():
@@ -101,6 +107,8 @@ class Inference:
                     captured["loss"] = loss * share
             if errors and recording.watched:
                 tape.gradient(captured["loss"], recording.watched[:1])
+        if recording.failure is not None:
+            raise recording.failure
         results = [leaf for _, leaf in nests.flatten([y_pred, list(captured.values())]) if isinstance(leaf, tf.Tensor)]
         outcome = conclude(
             recording,

@@ -45,6 +45,7 @@ class Recording:
         self._entering: dict[int, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         self._gradients: dict[int, int] = {}
         self._outer: Recording | None = None
+        self.failure: Exception | None = None
 
     def __enter__(self) -> Recording:
         self._outer = active()
@@ -59,6 +60,8 @@ class Recording:
 
     def passes_by(self, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: tuple[type, ...]) -> bool:
         """Whether a call is none of the step's: a model being built, a shape being computed, another graph."""
+        if self.failure is not None:
+            return True
         graph = graphs.current()
         if graph is not self.graph and (graphs.is_scratch(graph) or not graphs.is_inside(graph, self.graph)):
             return True
@@ -68,8 +71,28 @@ class Recording:
         """Note what a layer received before it cast it to its own dtype."""
         self._entering[id(layer)] = (args, kwargs)
 
-    def begin(self, layer: Any, call: Any, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node:
-        """A call begins."""
+    def begin(self, layer: Any, call: Any, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node | None:
+        """A call begins. None where that cannot be recorded, and from then on nothing is: `failure` says why."""
+        try:
+            return self._begin(layer, call, kind, args, kwargs)
+        except Exception as error:
+            self._fail(error)
+            return None
+
+    def end(self, node: Node | None, outputs: Any) -> Any:
+        """A call ends; returns its outputs, tapped."""
+        if node is None or self.failure is not None:
+            return outputs
+        try:
+            return self._end(node, outputs)
+        except Exception as error:
+            self._fail(error)
+            return outputs
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = self.failure or error
+
+    def _begin(self, layer: Any, call: Any, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node:
         parent = self.stack[-1] if self.stack else None
         node = Node(layer, layer.name, type(layer).__name__, kind, parent)
         node.status = graphs.why_inner(graphs.current(), self.graph)
@@ -86,8 +109,7 @@ class Recording:
         self.stack.append(node)
         return node
 
-    def end(self, node: Node, outputs: Any) -> Any:
-        """A call ends; returns its outputs, tapped."""
+    def _end(self, node: Node, outputs: Any) -> Any:
         self.stack.pop()
         node.operations = (node.operations[0], self._operation_count())
         outputs = nests.map_leaves(lambda port, leaf: leaf, outputs)
@@ -98,8 +120,10 @@ class Recording:
         node.outputs += logits
         return tapped
 
-    def failed(self, node: Node) -> None:
+    def failed(self, node: Node | None) -> None:
         """A call raised."""
+        if node is None:
+            return
         node.failed = True
         while self.stack and self.stack.pop() is not node:
             pass
@@ -187,6 +211,12 @@ class Recording:
     # ------------------------------------------------------------------------------------------------------------- errors
 
     def _receive(self, leaf: Leaf, gradient: Any) -> None:
+        try:
+            self._note_error(leaf, gradient)
+        except Exception as error:
+            self._fail(error)
+
+    def _note_error(self, leaf: Leaf, gradient: Any) -> None:
         if isinstance(gradient, tf.IndexedSlices):
             gradient = tf.convert_to_tensor(gradient)
         number = self.tapes.running[-1] if self.tapes.running else max(self.tapes.passes - 1, 0)

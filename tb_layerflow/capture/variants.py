@@ -22,15 +22,19 @@ from .warn import say
 
 @dataclass
 class Captured:
-    """What one recorded step gave. `replicas` holds the arrays of each replica, still as tensors; `instruments` made some."""
+    """What one recorded step gave. `replicas` holds the arrays of each replica, still as tensors; `instruments` made some.
 
-    outcome: Outcome
+    Where recording failed, the step ran all the same: then there are only `logs` and `failure`.
+    """
+
+    outcome: Outcome | None
     replicas: list[dict[str, Any]]
     trace: int
     logs: Any = None
     steps: int = 1
     trace_seconds: float = 0.0
     instruments: list[Any] = field(default_factory=list)
+    failure: Exception | None = None
 
 
 @dataclass
@@ -70,6 +74,8 @@ class TrainingVariant:
     _recorded: Any = None
     _plain: Any = None
     _current: int = -1
+    _failure: Exception | None = None
+    _nothing_ran: bool = False
 
     def __call__(self, iterator: Any) -> Captured:
         steps = 0
@@ -93,8 +99,19 @@ class TrainingVariant:
             self._recorded = self._function(self._recorded_step)
         known = len(self.traces)
         started = time.perf_counter()
-        with hooks.installed():
-            logs, captured = self._call(iterator, batch)
+        self._failure, self._nothing_ran = None, False
+        try:
+            with hooks.installed():
+                logs, captured = self._call(iterator, batch)
+        except Exception as error:
+            if not self._nothing_ran:
+                raise
+            self._recorded = None
+            # Where the user's own step is what failed, the plain one says so as it would without us.
+            return Captured(None, [], -1, self._run_plain(batch), failure=error)
+        if self._failure is not None:
+            self._recorded = None
+            return Captured(None, [], -1, logs, failure=self._failure)
         seconds = time.perf_counter() - started
         if len(self.traces) > known:
             self._current = len(self.traces) - 1
@@ -135,12 +152,16 @@ class TrainingVariant:
 
         @tf.autograph.experimental.do_not_convert
         def one_step(batch: Any) -> Any:
+            is_recorded = step == self._recorded_step
+            self._nothing_ran = is_recorded
             outputs = strategy.run(convert(step) if convert else step, args=(batch,))
-            logs, captured = outputs if step == self._recorded_step else (outputs, None)
+            logs, captured = outputs if is_recorded else (outputs, None)
             logs = reduce_per_replica(logs, strategy, reduction="auto")
             if captured is None:
                 return logs
-            return logs, strategy.experimental_local_results(captured)
+            captured = strategy.experimental_local_results(captured)
+            self._nothing_ran = False
+            return logs, captured
 
         if self._eager:
             return one_step
@@ -155,8 +176,22 @@ class TrainingVariant:
         recording = Recording(errors="errors" in self.needs.kinds, input_names=input_names(self.model))
         step = self._step(recording, batch, None if scale is None else 1.0 / scale)
         measured_before(self.instruments, step)
+        self._nothing_ran = not self._eager
         with recording, _own_loss(self.model, captured):
             logs = self.model.train_step(batch)
+        try:
+            if recording.failure is not None:
+                raise recording.failure
+            return logs, self._measured(recording, step, batch, logs, captured, scale)
+        except Exception as error:  # noqa: BLE001 (the step itself went well, and must count)
+            self._failure = error
+            return logs, {}
+
+    def _measured(
+        self, recording: Recording, step: Step, batch: Any, logs: Any, captured: dict[str, Any], scale: Any
+    ) -> dict[str, Any]:
+        """What was captured, with the figures of all that the step's recording found."""
+        optimizer = getattr(self.model, "optimizer", None)
         results = [leaf for _, leaf in nests.flatten([logs, list(captured.values())]) if isinstance(leaf, tf.Tensor)]
         outcome = conclude(
             recording,
@@ -176,7 +211,7 @@ class TrainingVariant:
         outcome.plan.forget_tensors()
         if _first_replica():
             self.traces.append(_Trace(len(self.traces), outcome))
-        return logs, captured
+        return captured
 
     def _step(self, recording: Recording, batch: Any, gradient_factor: Any) -> Step:
         parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)

@@ -1,0 +1,137 @@
+"""Training is the same to the last bit with and without the callback: weights, optimizer, metrics, History and every random state."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import tb_layerflow as layerflow
+from tests import models
+
+EPOCHS, BATCH = 2, 4
+SAMPLES = 10 * BATCH
+MODES = {"traced": {}, "eager": {"run_eagerly": True}, "compiled": {"jit_compile": True}}
+
+
+def callbacks(kind: str, folder: Path, model: keras.Model) -> list[Any]:
+    probe = models.samples(model, 8, seed=1)
+    if kind == "none":
+        return []
+    if kind == "two callbacks":
+        first = layerflow.LayerFlow(folder, probe=probe, every=3)
+        return [first, layerflow.LayerFlow(folder, stream="other", every=2, what="outputs", layers="first")]
+    return [layerflow.LayerFlow(folder, train=kind != "probe", probe=None if kind == "train" else probe, every=3)]
+
+
+def trained(builder: str, mode: str, kind: str, folder: Path) -> dict[str, np.ndarray]:
+    """Everything that 20 steps of training leave, by name."""
+    model = models.BUILDERS[builder](**MODES[mode])
+    x, y = models.samples(model, SAMPLES)
+    history = model.fit(x, y, epochs=EPOCHS, batch_size=BATCH, verbose=0, validation_data=models.samples(model, 8, seed=2),
+                        callbacks=callbacks(kind, folder, model))  # fmt: skip
+    left = {f"weight {number}": variable.numpy() for number, variable in enumerate(model.variables)}
+    left |= {f"optimizer {number}": variable.numpy() for number, variable in enumerate(model.optimizer.variables)}
+    left |= {f"metric {number}": variable.numpy() for number, variable in enumerate(model.metrics_variables)}
+    left |= {f"history {name}": np.array(values) for name, values in history.history.items()}
+    left |= {"next of Python": np.array(random.random()), "next of NumPy": np.random.random(3),
+             "next of TensorFlow": tf.random.uniform([3]).numpy(), "next of Keras": np.asarray(keras.random.uniform([3]))}  # fmt: skip
+    return left
+
+
+@functools.cache
+def plainly(builder: str, mode: str) -> dict[str, np.ndarray]:
+    return trained(builder, mode, "none", Path())
+
+
+def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: float = 0.0) -> None:
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        if tolerance and np.issubdtype(values.dtype, np.floating):
+            np.testing.assert_allclose(found[name], values, rtol=tolerance, atol=tolerance, err_msg=name)
+        else:
+            np.testing.assert_array_equal(found[name], values, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["train", "probe", "train and probe", "two callbacks"])
+@pytest.mark.parametrize("builder", sorted(models.BUILDERS))
+def test_traced_training_is_bit_identical(builder: str, kind: str, tmp_path: Path) -> None:
+    assert_same(trained(builder, "traced", kind, tmp_path), plainly(builder, "traced"))
+    assert len(layerflow.reader.LogDir(tmp_path).run(".").streams) == {"train": 1, "probe": 1, "train and probe": 2}.get(kind, 3)
+
+
+@pytest.mark.parametrize("builder", sorted(models.BUILDERS))
+def test_eager_training_is_bit_identical(builder: str, tmp_path: Path) -> None:
+    assert_same(trained(builder, "eager", "two callbacks", tmp_path), plainly(builder, "eager"))
+
+
+@pytest.mark.parametrize("builder", sorted(models.BUILDERS))
+def test_compiled_training_is_bit_identical_with_a_probe_and_equal_to_rounding_when_recorded(
+    builder: str, tmp_path: Path
+) -> None:
+    assert_same(trained(builder, "compiled", "probe", tmp_path / "probe"), plainly(builder, "compiled"))
+    assert_same(trained(builder, "compiled", "train", tmp_path / "train"), plainly(builder, "compiled"), 1e-4)
+
+
+@pytest.mark.parametrize("mode", sorted(MODES))
+def test_each_training_step_has_one_forward_pass(mode: str, tmp_path: Path) -> None:
+    model = models.counting(**MODES[mode])
+    x, y = models.samples(model, SAMPLES)
+    model.fit(x, y, epochs=1, batch_size=BATCH, verbose=0, callbacks=[layerflow.LayerFlow(tmp_path, probe=(x, y), every=2)])
+    assert int(model.get_layer("counter").count.numpy()) == SAMPLES // BATCH
+
+
+def two_tapes() -> keras.Model:
+    """A step that the user wrote, with accumulation over two tapes and gradients clipped before they are applied."""
+
+    class TwoTapes(keras.Model):
+        def train_step(self, batch: Any) -> Any:
+            x, y = batch
+            halves = []
+            for sign in (1.0, -1.0):
+                with tf.GradientTape() as tape:
+                    loss = self.compute_loss(x, y, self(sign * x, training=True))
+                halves.append(tape.gradient(loss, self.trainable_variables))
+            gradients = [tf.clip_by_norm(one + two, 1.0) for one, two in zip(*halves, strict=True)]
+            self.optimizer.apply(gradients, self.trainable_variables)
+            return {"loss": loss}
+
+    keras.utils.set_random_seed(2)
+    symbol = keras.Input((models.WIDTH,))
+    model = TwoTapes(symbol, keras.layers.Dense(1, name="last")(keras.layers.Dropout(0.5, seed=4)(symbol)), name="two_tapes")
+    model.compile("adam", "mse")
+    return model
+
+
+def accumulating() -> keras.Model:
+    return models.plain(optimizer=keras.optimizers.Adam(gradient_accumulation_steps=2))
+
+
+def recurrent() -> keras.Model:
+    """An LSTM over masked words."""
+    keras.utils.set_random_seed(2)
+    model = keras.Sequential([keras.layers.Input((models.WIDTH,)), keras.layers.Embedding(9, 3, mask_zero=True, name="words"),
+                              keras.layers.LSTM(4, dropout=0.2, seed=3, name="memory"), keras.layers.Dense(1, name="last")],
+                             name="recurrent")  # fmt: skip
+    model.compile("adam", "mse")
+    return model
+
+
+@pytest.mark.parametrize("build", [two_tapes, accumulating, recurrent])
+def test_steps_of_other_kinds_are_bit_identical_too(build: Callable[[], keras.Model], tmp_path: Path) -> None:
+    def weights(*listeners: Any) -> list[np.ndarray]:
+        model = build()
+        x, y = models.samples(model, SAMPLES)
+        model.fit(np.abs(np.round(3 * x)).clip(0, 8), y, batch_size=BATCH, verbose=0, callbacks=list(listeners))
+        return [variable.numpy() for variable in [*model.variables, *model.optimizer.variables]]
+
+    for found, expected in zip(weights(layerflow.LayerFlow(tmp_path, every=2)), weights(), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert list(layerflow.open(tmp_path).steps) == [0, 2, 4, 6, 8]
