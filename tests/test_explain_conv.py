@@ -20,7 +20,7 @@ from tests.microscope import (
     ran,
 )
 
-broad = settings(max_examples=60)
+broad = settings(max_examples=40)
 KEYWORDS = ("strides", "dilation_rate", "padding", "activation", "use_bias")
 
 
@@ -107,6 +107,12 @@ def test_the_products_of_a_transposed_convolution_sum_to_its_output(drawn, extra
     x = noise(2, *(size - 3 for size in drawn["shape"]), 3, seed=seed)
     layer = built("Conv#Transpose", drawn["rank"], 4, drawn["kernel_size"], output_padding=output_padding, **keywords(drawn))
     both_layouts(ran(layer, x, seed=seed))
+
+
+@pytest.mark.parametrize(("kernel", "stride", "extra"), [(4, 2, 1), (4, 3, 1), (4, 3, 2), (5, 3, 1), (6, 4, 3)])
+def test_output_padding_moves_where_a_transposed_convolution_begins(kernel, stride, extra):
+    layer = keras.layers.Conv1DTranspose(2, kernel, stride, padding="same", output_padding=extra)
+    assert_explained(ran(layer, noise(2, 4, 3)), places((2, 4, 2), 12))
 
 
 @given(
