@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from . import summary as summary
     from .reader import open as open
     from .summary import LayerFlow as LayerFlow
+    from .summary import Recorder as Recorder
     from .summary import record as record
 
 __version__ = "0.1.0"
@@ -21,10 +22,11 @@ _HOMES = {
     "summary": None,
     "reader": None,
     "LayerFlow": "summary",
+    "Recorder": "summary",
     "record": "summary",
     "open": "reader",
 }
-__all__ = ["LayerFlow", "open", "reader", "record", "summary"]
+__all__ = ["LayerFlow", "Recorder", "open", "reader", "record", "summary"]
 
 
 def __getattr__(name: str) -> Any:

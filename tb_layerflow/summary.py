@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from .log import tags
@@ -11,7 +13,7 @@ from .log import tags
 if TYPE_CHECKING:
     from .reader import Stream
 
-__all__ = ["LayerFlow", "record"]
+__all__ = ["LayerFlow", "Recorder", "record", "tap"]
 
 WHAT = ("outputs", "errors")
 _ALWAYS = ("outputs",)
@@ -118,6 +120,126 @@ class LayerFlow:
         if name == "_training":
             raise AttributeError(name)
         return getattr(self._training, name)
+
+
+class Recorder:
+    """Records custom training loops, where there is no `fit`.
+
+    Give it the functions you would decorate with `tf.function`, or mark the steps of an eager loop. What runs between two calls
+    of the same function is one step; inside `step()` everything is one step.
+
+    Args:
+        log_dir: the run's folder.
+        models: the models whose calls are meant; None: every layer that runs.
+        stream: the stream's name; "train" by default.
+        every, what, layers, statistics, strict: as for `LayerFlow`; "auto" records steps 0, 1, 2, 5, 10, 20, 50, then every 100;
+            "epoch" is not possible, as a loop does not say where its epochs end.
+
+    Raises:
+        ValueError: an argument has a value that it cannot have.
+        TypeError: an argument is of a type that it cannot be.
+
+    Example:
+
+    ```python
+    with layerflow.summary.Recorder("logs/gan") as recorder:
+
+        @recorder.function
+        def train_step(images): ...
+
+        for images in dataset:
+            train_step(images)
+    ```
+    """
+
+    def __init__(
+        self,
+        log_dir: str | os.PathLike[str],
+        *,
+        models: Any = None,
+        stream: str = "train",
+        every: Any = "auto",
+        what: Iterable[str] = WHAT,
+        layers: Any = None,
+        statistics: str = "auto",
+        strict: bool = False,
+    ) -> None:
+        folder = _checked_folder(log_dir)
+        kinds = _checked_what(what)
+        everything = _checked_statistics(statistics)
+        tags.check_stream(stream)
+        if isinstance(every, str) and every == "epoch":
+            raise ValueError(
+                'every="epoch" needs `fit`; a Recorder takes a number, a range, a set, a callable or "auto". Received: "epoch".'
+            )
+        from .capture import recorder, schedule, selection, sink, variants, warn
+
+        voice = warn.Voice(strict)
+        chosen = selection.Selection(layers)
+        listed = [] if models is None else list(models) if isinstance(models, (list, tuple)) else [models]
+        self._loop = recorder.LoopRecorder(
+            sink.Sink(folder, stream, voice, chosen),
+            schedule.Schedule(every),
+            variants.Needs(chosen, kinds, everything),
+            chosen,
+            voice,
+            listed,
+        )
+
+    def function(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
+        """Decorate a step function where you would write `@tf.function`, with or without its options (`jit_compile=True`, …).
+
+        Returns an object that is called like the function and has the attributes of a `tf.function`. Steps that are not recorded
+        run exactly what `tf.function` would.
+        """
+        if function is None:
+            return lambda decorated: self._loop.wrap(decorated, options)
+        if not callable(function):
+            raise TypeError(f"recorder.function decorates a function. Received: {function!r}.")
+        return self._loop.wrap(function, options)
+
+    def step(self) -> AbstractContextManager[None]:
+        """A context that is one step: an eager loop body, or several recorded functions that belong together."""
+        return self._loop.step()
+
+    def backward(self, name: str) -> AbstractContextManager[None]:
+        """A context that names the backward passes run inside: `error:<name>` is then theirs."""
+        from .capture import recorder
+
+        return recorder.named_backward(name)
+
+    def flush(self) -> None:
+        """Write the step under way; everything recorded so far is on disk when this returns."""
+        self._loop.end()
+
+    def close(self) -> None:
+        """Flush, and let go of the log."""
+        self._loop.close()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def tap(name: str, tensor: Any) -> Any:
+    """Make any tensor the output of a call named `name`, recorded like a layer's, errors included.
+
+    For plain TensorFlow and `tf.Module` code. Free where nothing is being recorded: then the same tensor is returned.
+
+    Args:
+        name: the call's name, below the call that is running.
+        tensor: a tensor, or any nest of them.
+
+    Returns:
+        The tensor to go on with.
+    """
+    if "tensorflow" not in sys.modules:
+        return tensor
+    from .capture import recorder
+
+    return recorder.tap(name, tensor)
 
 
 def record(

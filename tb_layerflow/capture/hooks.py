@@ -58,10 +58,21 @@ class _Patches:
         self._seen.clear()
 
 
+_depth = 0
+
+
 @contextmanager
 def installed() -> Iterator[None]:
-    """All hooks, while a recording variant is traced or an eager step runs. One thread traces at a time."""
+    """All hooks, while a recording variant is traced or an eager step runs. One thread traces at a time.
+
+    Inside itself (a recorded function called in an eager step) it does nothing more.
+    """
+    global _depth
     with _lock:
+        if _depth:
+            yield
+            return
+        _depth += 1
         patches = _Patches()
         try:
             for family in families.loaded():
@@ -70,6 +81,7 @@ def installed() -> Iterator[None]:
             yield
         finally:
             patches.undo()
+            _depth -= 1
 
 
 def _hook_family(patches: _Patches, family: families.Family) -> None:
@@ -81,6 +93,9 @@ def _hook_family(patches: _Patches, family: families.Family) -> None:
         patches.on_class(owner, "apply_gradients", _applies_pairs)
         if hasattr(owner, "apply"):
             patches.on_class(owner, "apply", _applies_gradients)
+        if hasattr(owner, "scale_loss"):
+            for scaling in _with_own(owner, "scale_loss"):
+                patches.on_class(scaling, "scale_loss", _scales_loss)
 
 
 def _optimizer_bases(optimizers: Any) -> list[type]:
@@ -175,7 +190,7 @@ def _applies_pairs(original: Any) -> Any:
         recording = active()
         if recording is not None:
             grads_and_vars = list(grads_and_vars)
-            recording.applied([gradient for gradient, _ in grads_and_vars])
+            recording.applied(self, [gradient for gradient, _ in grads_and_vars])
         return original(self, grads_and_vars, *args, **kwargs)
 
     return apply_gradients
@@ -187,10 +202,33 @@ def _applies_gradients(original: Any) -> Any:
         recording = active()
         if recording is not None:
             grads = list(grads)
-            recording.applied(grads)
+            recording.applied(self, grads)
         return original(self, grads, *args, **kwargs)
 
     return apply
+
+
+def _with_own(base: type, name: str) -> list[type]:
+    """`base` and the classes below it that define `name` themselves."""
+    found, waiting = [], [base]
+    while waiting:
+        owner = waiting.pop()
+        waiting += owner.__subclasses__()
+        if name in vars(owner) and owner not in found:
+            found.append(owner)
+    return found
+
+
+def _scales_loss(original: Any) -> Any:
+    @functools.wraps(original)
+    def scale_loss(self: Any, loss: Any) -> Any:
+        scaled = original(self, loss)
+        recording = active()
+        if recording is not None and scaled is not loss and recording.loss_scale is None:
+            recording.loss_scale = tf.cast(original(self, tf.constant(1.0)), tf.float32)
+        return scaled
+
+    return scale_loss
 
 
 def _hook_tapes(patches: _Patches) -> None:
@@ -231,6 +269,8 @@ def _tape_differentiates(original: Any) -> Any:
         with recording.tapes.backward_pass() as number:
             gradients = original(self, *args, **kwargs)
         recording.differentiated(number, gradients)
+        if original.__name__ == "gradient":
+            recording.differentiated_by(args[1] if len(args) > 1 else kwargs.get("sources"), gradients)
         return gradients
 
     return differentiate

@@ -39,6 +39,9 @@ class Recording:
         self.applied_pass: int | None = None
         self.pass_names: dict[int, str] = {}
         self.watched: list[Any] = []
+        self.variable_gradients: dict[int, list[Any]] = {}
+        self.iterations: Any = None
+        self.loss_scale: Any = None
         self.random_operations: list[str] = []
         self._producers: dict[int, tuple[Node, int]] = {}
         self._kept: list[Any] = []
@@ -119,6 +122,22 @@ class Recording:
         tapped = nests.map_leaves(lambda port, leaf: self._pass_on(node, port, leaf, logits), outputs)
         node.outputs += logits
         return tapped
+
+    def tap(self, name: str, tensor: Any) -> Any:
+        """Make a tensor (or nest of them) the output of a call of its own, below the call that runs."""
+        parent = self.stack[-1] if self.stack else None
+        node = Node(None, name, "tap", "tap", parent, status=graphs.why_inner(graphs.current(), self.graph))
+        (parent.children if parent else self.roots).append(node)
+        self.stack.append(node)
+        return self.end(node, tensor)
+
+    def batch_size(self) -> Any:
+        """The first axis of the first input of the first root, int32 scalar; 0 where there is none."""
+        for root in self.roots:
+            for leaf in root.inputs:
+                if leaf.tensor is not None and leaf.tensor.shape.rank != 0:
+                    return tf.shape(leaf.tensor)[0]
+        return tf.constant(0)
 
     def failed(self, node: Node | None) -> None:
         """A call raised."""
@@ -231,13 +250,27 @@ class Recording:
                 self._gradients[id(gradient)] = number
                 self._kept.append(gradient)
 
-    def applied(self, gradients: list[Any]) -> None:
-        """An optimizer applied these gradients (perhaps changed since they were computed)."""
+    def differentiated_by(self, sources: Any, gradients: Any) -> None:
+        """A backward pass gave these gradients with respect to these variables (or tensors, which are passed over)."""
+        named, found = nests.flatten(sources), nests.flatten(gradients)
+        for (_, source), (_, gradient) in zip(named, found, strict=False):
+            if hasattr(source, "assign"):
+                self.variable_gradients.setdefault(identity_of(source), []).append(gradient)
+
+    def applied(self, optimizer: Any, gradients: list[Any]) -> None:
+        """An optimizer is about to apply these gradients (perhaps changed since they were computed)."""
+        if self.iterations is None and graphs.current() is self.graph:
+            self.iterations = tf.identity(tf.convert_to_tensor(optimizer.iterations))
         numbers = [self._gradients[id(gradient)] for gradient in gradients if id(gradient) in self._gradients]
         if numbers:
             self.applied_pass = max(numbers)
         elif self.tapes.passes:
             self.applied_pass = self.tapes.passes - 1
+
+
+def identity_of(variable: Any) -> int:
+    """One number for a Keras variable and for TensorFlow's inside it."""
+    return id(getattr(variable, "_value", variable))
 
 
 def _is_true(flag: Any) -> bool:

@@ -93,6 +93,11 @@ def _pick(
     return picked
 
 
+def joined(parts: list[Figures]) -> Figures:
+    """The slots of several recordings one behind another."""
+    return Figures(*(np.concatenate([getattr(part, name) for part in parts]) for name in Figures.__dataclass_fields__))
+
+
 def scaled(numbers: Figures, factor: NDArray[np.float64]) -> Figures:
     """The figures of the tensors times `factor` per slot; histograms stay (their numbers were multiplied on the device)."""
     return Figures(

@@ -1,0 +1,210 @@
+"""Recording custom loops: counts steps, decides which to record, and gathers what all functions of a step gave into one
+record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tb_layerflow.log import records
+
+from . import functions, hooks, instrument, unpack
+from .combine import combine
+from .functions import RecordedFunction
+from .instrument import Step, measured_before
+from .outcome import Outcome
+from .recording import Recording, active
+from .schedule import Schedule
+from .selection import Selection
+from .sink import Sink, numpy_figures
+from .variants import Captured, Needs
+from .warn import Voice
+
+
+class LoopRecorder:
+    """Records the steps of a custom loop into one stream.
+
+    A step is what runs inside `step()`; outside of it, a function that is called again begins the next one.
+    """
+
+    def __init__(
+        self, sink: Sink, schedule: Schedule, needs: Needs, selection: Selection, voice: Voice, models: list[Any]
+    ) -> None:
+        self.needs = needs
+        self.models = models
+        self._sink = sink
+        self._schedule = schedule
+        self._selection = selection
+        self._voice = voice
+        self._step = 0
+        self._started = False
+        self._ran: set[int] = set()
+        self._due: bool | None = None
+        self._pending: list[Captured] = []
+        self._seconds = 0.0
+        self._in_step = False
+        self._combined: dict[tuple[int, ...], tuple[list[Outcome], Outcome]] = {}
+        self._checked = False
+
+    # ---------------------------------------------------------------------------------------------- what functions ask
+
+    def wrap(self, function: Callable[..., Any], options: dict[str, Any]) -> RecordedFunction:
+        """The function with its recording twin."""
+        return RecordedFunction(function, self, options)
+
+    def is_due(self, function: RecordedFunction) -> bool:
+        """Whether this call belongs to a step that is recorded."""
+        self._voice.check()
+        if not self._in_step:
+            if id(function) in self._ran:
+                self._next_step()
+            self._ran.add(id(function))
+        self._start(function.function)
+        return self._is_step_due()
+
+    def take(self, captured: Captured, seconds: float) -> None:
+        """Keep what a call gave until its step ends."""
+        self._pending.append(captured)
+        self._seconds += max(0.0, seconds - captured.trace_seconds)
+
+    def warn(self, sentence: str) -> None:
+        """One warning for one matter."""
+        self._voice.warn(sentence)
+
+    def failed(self, error: BaseException) -> None:
+        """Recording failed: it is off from here on."""
+        self._due = False
+        self._voice.warn(f"recording failed ({type(error).__name__}: {error}). The plain function ran.", cause=error)
+
+    # ------------------------------------------------------------------------------------------------------------ steps
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """One step of a loop, run eagerly or made of recorded functions."""
+        self._voice.check()
+        if self._ran or self._pending:
+            self._next_step()
+        self._start(None)
+        self._in_step = True
+        try:
+            if self._is_step_due():
+                with self._eagerly():
+                    yield
+            else:
+                yield
+        finally:
+            self._in_step = False
+            self._next_step()
+
+    @contextmanager
+    def _eagerly(self) -> Iterator[None]:
+        recording = Recording(errors="errors" in self.needs.kinds)
+        instruments = [make() for make in self.needs.instruments.values()]
+        step = Step(None, recording)
+        measured_before(instruments, step)
+        with hooks.installed(), recording:
+            yield
+        if not recording.roots:
+            return
+        outcome, captured = functions.finish(recording, None, self.needs, step, instruments)
+        outcome.graph.execution.mode = "eager"
+        outcome.graph.execution.run_eagerly = True
+        self._pending.insert(0, Captured(outcome, [captured], 0, instruments=instruments))
+
+    def _start(self, function: Callable[..., Any] | None) -> None:
+        """Before the first step: open the log; go on where the optimizers stand (read once)."""
+        if self._started:
+            return
+        self._started = True
+        self._sink.open()
+        optimizers = [model.optimizer for model in self.models if getattr(model, "optimizer", None) is not None]
+        optimizers += functions.optimizers_seen_by(function) if function is not None else []
+        counts = [int(tf.convert_to_tensor(optimizer.iterations).numpy()) for optimizer in optimizers]
+        self._step = max([self._step, *counts])
+        self._schedule.begin_fit(self._step, None)
+
+    def _is_step_due(self) -> bool:
+        if self._due is None:
+            self._due = not self._sink.is_broken and self._schedule.is_due(self._step, 1)
+        return self._due
+
+    def _next_step(self) -> None:
+        self._write()
+        self._ran.clear()
+        self._due = None
+        self._step += 1
+
+    def _write(self) -> None:
+        pending, self._pending = self._pending, []
+        seconds, self._seconds = self._seconds, 0.0
+        if not pending:
+            return
+        outcome = self._outcome_of(pending)
+        self._schedule.recorded()
+        if not self._checked:
+            self._checked = True
+            for sentence in self._selection.unmatched(outcome.graph):
+                self._voice.warn(sentence)
+        record = records.Record(self._step, 0, phase="training", seconds=seconds)
+        self._sink.submit(outcome, lambda: _finished(record, outcome, pending))
+
+    def _outcome_of(self, pending: list[Captured]) -> Outcome:
+        outcomes = [captured.outcome for captured in pending]
+        key = tuple(id(outcome) for outcome in outcomes)
+        if key not in self._combined or any(outcome.graph.execution.mode == "eager" for outcome in outcomes):
+            if len(self._combined) > 64:
+                self._combined.clear()
+            self._combined[key] = (outcomes, combine(outcomes))
+        return self._combined[key][1]
+
+    def end(self) -> None:
+        """Write the step under way; everything recorded is on disk when this returns."""
+        if self._pending:
+            self._next_step()
+        self._sink.drain()
+        self._voice.check()
+
+    def close(self) -> None:
+        """End, and let go of the log."""
+        if self._pending:
+            self._next_step()
+        self._sink.close()
+        self._voice.check()
+
+
+def _finished(record: records.Record, outcome: Outcome, pending: list[Captured]) -> tuple[records.Record, unpack.Figures]:
+    parts = []
+    for captured in pending:
+        arrays = {name: np.asarray(value) for name, value in captured.replicas[0].items()}
+        parts.append(numpy_figures(arrays, captured.outcome.plan))
+        instrument.finished(captured.instruments, captured.outcome, [arrays], record)
+        record.batch_size = max(record.batch_size, int(arrays["batch_size"]))
+        if "iterations" in arrays:
+            record.iterations = int(arrays["iterations"])
+        if "loss_scale" in arrays:
+            record.loss_scale = float(arrays["loss_scale"])
+    return record, unpack.joined(parts)
+
+
+@contextmanager
+def named_backward(name: str) -> Iterator[None]:
+    """Name the backward passes that run inside, in the recording under way (if any)."""
+    recording = active()
+    before = recording.tapes.passes if recording is not None else 0
+    yield
+    if recording is not None:
+        for number in range(before, recording.tapes.passes):
+            recording.pass_names[number] = name
+
+
+def tap(name: str, tensor: Any) -> Any:
+    """Make `tensor` the output of a call named `name`; the very same tensor where nothing is being recorded."""
+    recording = active()
+    if recording is None:
+        return tensor
+    return recording.tap(name, tensor)
