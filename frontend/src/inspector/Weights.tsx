@@ -1,8 +1,10 @@
 /** The variables of the chosen call's layer. */
 import { count, shape } from "../format";
 import { reveal, tree } from "../selection";
-import { graph } from "../state";
+import { graph, run, stream } from "../state";
 import { words } from "../strings";
+import { CopyPython } from "./CopyPython";
+import { weightsPython } from "./python";
 
 export function Weights({ call }: { call: number }) {
   const { calls, layers } = graph.value!;
@@ -34,7 +36,10 @@ export function Weights({ call }: { call: number }) {
           ))}
         </tbody>
       </table>
-      <p class="quiet note">{words.weights.parameters(count(parameters))}</p>
+      <div class="tools spaced">
+        <p class="quiet">{words.weights.parameters(count(parameters))}</p>
+        <CopyPython text={weightsPython(run.value, stream.value, calls[call]!.path)} />
+      </div>
       {shared.length > 1 && (
         <>
           <p class="note">{words.weights.shared(shared.length)}</p>

@@ -21,6 +21,10 @@ export function seriesPython(run: string, stream: string, path: string, kind: st
   return `${openPython(run, stream)}\n${table}\nsteps, values = statistics.series(${quote(path)}, ${quote(column)}${place})`;
 }
 
+export function weightsPython(run: string, stream: string, path: string): string {
+  return `${openPython(run, stream)}\nweights = stream.graph.find(${quote(path)})[0].weights`;
+}
+
 export function histogramPython(run: string, stream: string, path: string, kind: string, port: number, step: number): string {
   const place = extras({ kind, port, step }, { kind: "output", port: 0 });
   return `${openPython(run, stream)}\nhistogram = stream.histogram(${quote(path)}${place})`;
