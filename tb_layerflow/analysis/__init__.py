@@ -1,0 +1,1 @@
+"""From decoded records to findings, explanations and differences: pure functions over numpy arrays, without files or TensorFlow."""
