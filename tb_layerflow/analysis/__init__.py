@@ -1,1 +1,1 @@
-"""From decoded records to findings, explanations and differences: pure functions over numpy arrays, without files or TensorFlow."""
+"""From decoded records to findings, explanations and differences: pure functions over numpy arrays, no files, no TensorFlow."""
