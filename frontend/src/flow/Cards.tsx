@@ -192,8 +192,8 @@ function Frame(props: CardProps) {
   return (
     <>
       <rect class="body" width={width} height={height} rx={10} />
-      <Toggle x={8} y={base - 12.5} size={16} open fold={false} />
-      <text class="name" x={28} y={base} font-size={size}>{cutMiddle(said.name, "name", size, room)}</text>
+      {zoom >= 0.45 ? <Toggle x={8} y={base - 12.5} size={16} open fold={false} /> : null}
+      <text class="name" x={zoom >= 0.45 ? 28 : 10} y={base} font-size={size}>{cutMiddle(said.name, "name", size, room)}</text>
       {withNth ? <text class="plain" x={width - 12} y={base} font-size={small} text-anchor="end">{nth}</text> : null}
     </>
   );

@@ -35,13 +35,13 @@ export function fitPicture(picture: Picture, view: Size, place = layout): Fit {
   return attempt(picture, view, MANY_ZOOM, place);
 }
 
-/** Lines are broken for the zoom. Where stage labels or lanes make them wider than the view, once more for what is left. */
+/** Lines are broken for the zoom. Where stage labels or lanes make them wider than the view, once more with a card less. */
 function attempt(picture: Picture, view: Size, zoom: number, place: typeof layout): Fit {
   let room = lineRoom(view.width, zoom);
   let positions = place(picture.boxes, picture.edges, { room });
-  const over = positions.extent.width - view.width / zoom;
-  if (over > 0 && room - over >= CARD_WIDTH + GAP) {
-    room -= over;
+  const card = CARD_WIDTH + GAP;
+  if (positions.extent.width > view.width / zoom && room >= 2 * card) {
+    room -= card;
     positions = place(picture.boxes, picture.edges, { room });
   }
   const { width, height } = positions.extent;
