@@ -13,17 +13,18 @@ from .log import tags
 if TYPE_CHECKING:
     from .reader import Stream
 
-__all__ = ["LayerFlow", "Recorder", "record", "tap"]
+__all__ = ["LayerFlow", "Recorder", "errors", "flush", "outputs", "record", "tap", "weights"]
 
-WHAT = ("outputs", "errors")
+WHAT = ("outputs", "errors", "weights")
+_EXTRAS = ("losses",)
 _ALWAYS = ("outputs",)
 
 
 def _checked_what(what: Iterable[str]) -> tuple[str, ...]:
     wanted = (what,) if isinstance(what, str) else tuple(what)
     for kind in wanted:
-        if kind not in WHAT:
-            raise ValueError(f"what must hold kinds out of {', '.join(map(repr, WHAT))}. Received: {kind!r}.")
+        if kind not in WHAT + _EXTRAS:
+            raise ValueError(f"what must hold kinds out of {', '.join(map(repr, WHAT + _EXTRAS))}. Received: {kind!r}.")
     return tuple(dict.fromkeys(_ALWAYS + wanted))
 
 
@@ -54,7 +55,9 @@ class LayerFlow:
         every: when. "auto": steps 0, 1, 2, 5, 10, 20, 50 of a fit, then about 200 records (every 100 steps where Keras does not
             know how long the fit is), the interval doubling past 1,000 records. Or, in absolute steps, a number n (every n-th),
             a range, a set, or a callable `step -> bool`; or "epoch": the last step of each epoch, the probe after it.
-        what: kinds to record: "outputs" (always; with the inputs), "errors" (the gradient of the loss at each output).
+        what: kinds to record: "outputs" (always; with the inputs), "errors" (the gradient of the loss at each output),
+            "weights" (each variable's value before the step, its gradient as the tape gives it, of the unscaled loss and before
+            any clipping, and its update in the step), "losses" (layer losses; on by itself for a labelled probe of 64 samples).
         layers: None for all; or names, paths, globs, layer objects, layer classes, a callable of the layer, or a list of those.
             A name without "/" matches at any depth; "*" stops at "/", "**" does not. The structure of the model is always whole.
         statistics: "auto" takes std, zero, nan, pos_inf, neg_inf and histograms from a stated part of each tensor; "exact" from
@@ -240,6 +243,49 @@ def tap(name: str, tensor: Any) -> Any:
     from .capture import recorder
 
     return recorder.tap(name, tensor)
+
+
+def outputs(name: str, data: Any, *, step: Any, writer: Any = None) -> None:
+    """Record a tensor that you already have as the output of a call, like `tf.summary`.
+
+    What is given for one step is gathered into one record of stream "manual", which is written when the step changes, when the
+    writer is flushed or closed, when `layerflow.summary.flush()` is called, and when the process ends.
+
+    Args:
+        name: the call's path, such as `encoder/conv1`.
+        data: a tensor or array of real numbers, the batch axis first.
+        step: an integer from 0 on that never goes back.
+        writer: a folder, or one of `tf.summary`'s writers; None: `tf.summary`'s current one.
+
+    Raises:
+        ValueError: the name, the step or the writer cannot be used.
+        TypeError: the data are no real numbers.
+        RuntimeError: it was called inside a `tf.function`.
+    """
+    from .capture import manual
+
+    manual.gather("output", name, data, step, writer)
+
+
+def errors(name: str, data: Any, *, step: Any, writer: Any = None) -> None:
+    """Record a gradient that you already have as the error at the output of the call `name`; arguments as for `outputs`."""
+    from .capture import manual
+
+    manual.gather("error", name, data, step, writer)
+
+
+def weights(model_or_layer: Any, *, step: Any, writer: Any = None) -> None:
+    """Record the weights of a model or layer, by layer path; `step` and `writer` as for `outputs`."""
+    from .capture import manual
+
+    manual.gather_weights(model_or_layer, step, writer)
+
+
+def flush() -> None:
+    """Write what `outputs`, `errors` and `weights` have gathered."""
+    from .capture import manual
+
+    manual.flush()
 
 
 def record(

@@ -51,7 +51,7 @@ class LayerTable:
             type=type(layer).__name__,
             called=called,
             trainable=bool(layer.trainable),
-            weights=[_weight(variable) for variable in own_weights(layer)],
+            weights=[weight_of(variable) for variable in own_weights(layer)],
             access=found.text if found else "",
             module=type(layer).__module__,
             dtype_policy=_dtype_policy(layer),
@@ -64,7 +64,8 @@ def own_weights(layer: Any) -> list[Any]:
     return [variable for variable in layer.weights if id(variable) not in below]
 
 
-def _weight(variable: Any) -> records.Weight:
+def weight_of(variable: Any) -> records.Weight:
+    """One variable as it is listed."""
     name = str(variable.name).rpartition("/")[2].partition(":")[0]
     shape = tuple(-1 if size is None else int(size) for size in variable.shape)
     dtype = variable.dtype if isinstance(variable.dtype, str) else variable.dtype.name

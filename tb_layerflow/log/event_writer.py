@@ -36,6 +36,18 @@ class Records(Protocol):
         """Flush and close."""
 
 
+class Events(Protocol):
+    """What events are written to: a file of our own (`EventWriter`), or somebody else's writer."""
+
+    pid: int
+
+    def write(self, tag: tags.Tag, step: int, payload: Sequence[bytes]) -> None:
+        """Append one event: a blob sequence, or a tensor of one string, as the tag's kind demands."""
+
+    def flush(self) -> None:
+        """Make what was written visible to readers."""
+
+
 OpenRecords = Callable[[str], Records]
 
 

@@ -8,7 +8,7 @@ import time
 from importlib import metadata
 
 from . import encode, event_writer, tags
-from .event_writer import OpenRecords
+from .event_writer import Events, OpenRecords
 from .records import Graph, Manifest, Record
 from .stamp import Stamp
 
@@ -23,13 +23,21 @@ class StreamWriter:
     file of its own, with the graphs written again.
     """
 
-    def __init__(self, log_dir: str | os.PathLike[str], stream: str, *, open_records: OpenRecords | None = None) -> None:
+    def __init__(
+        self,
+        log_dir: str | os.PathLike[str],
+        stream: str,
+        *,
+        open_records: OpenRecords | None = None,
+        events: Events | None = None,
+    ) -> None:
         """Make the folder and the event file, or join the one that this process has open there.
 
         Args:
           log_dir: The run's folder.
           stream: Its name, `[a-z0-9_]{1,32}`.
           open_records: Makes a path into an object with write(bytes), flush() and close(); default: TensorBoard's record writer.
+          events: Somebody else's writer of events, to write through in place of a file of our own; log_dir says where that is.
 
         Raises:
           ValueError: The stream's name is none, or it is being written there already.
@@ -38,12 +46,13 @@ class StreamWriter:
         self.stream = tags.check_stream(stream)
         self.notes: list[str] = []
         self._open_records = open_records
+        self._events = events
         self._lock = threading.RLock()
         self._closed = False
         self._graphs: list[Graph] = []
         self.last_step: int | None = None
         self._last_manifest: int | None = None
-        self.folder, note = event_writer.choose_folder(os.fspath(log_dir))
+        self.folder, note = (os.fspath(log_dir), "") if events is not None else event_writer.choose_folder(os.fspath(log_dir))
         if note:
             self.notes.append(note)
         self._begin_session()
@@ -103,11 +112,13 @@ class StreamWriter:
         with self._lock:
             if not self._closed:
                 self._closed = True
-                if self._file.pid == os.getpid():
+                if self._events is not None:
+                    self._events.flush()
+                elif isinstance(self._file, event_writer.EventWriter) and self._file.pid == os.getpid():
                     event_writer.detach(self._file, self.stream)
 
     def _begin_session(self) -> None:
-        self._file = event_writer.attach(self.folder, self.stream, self._open_records)
+        self._file: Events = self._events or event_writer.attach(self.folder, self.stream, self._open_records)
         self.session = int.from_bytes(os.urandom(4), "little") or 1
         self.last_step = None
         self._start = time.time_ns() // 1000
