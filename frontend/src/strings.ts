@@ -179,7 +179,7 @@ export const words = {
     breadcrumb: "Where the chosen call is",
     inside: (calls: number) => plural(calls, "call"),
     riders: (count: number) => `+${count}`,
-    ports: (inputs: number, outputs: number, dtype: string) => `${inputs} in · ${outputs} out · ${dtype}`,
+    ports: (inputs: number, outputs: number) => `${inputs} in · ${outputs} out`,
     failure: "failed",
     warning: "warning",
     opened: "open",

@@ -28,7 +28,7 @@ export function cardWords(tree: Tree, card: Card): CardWords {
     riders,
     shape,
     channels: unit.kind === "group" ? words.flow.inside(tree.leaves[unit.head]!) : short,
-    more: words.flow.ports(call.inputs.length, call.outputs.length, output?.dtype ?? ""),
+    more: words.flow.ports(call.inputs.length, call.outputs.length),
   };
 }
 

@@ -17,6 +17,8 @@ export interface Sizes {
 }
 
 export function sizesAt(zoom: number): Sizes {
+  // Near by, the words grow more slowly than the card, so that more of them fit.
+  if (zoom >= 1.6) return { name: 10, small: 8.5 };
   const name = zoom >= 0.8 ? 12 : 11;
   return { name: Math.max(name / zoom, 12), small: Math.max(11 / zoom, 11) };
 }
@@ -72,7 +74,7 @@ export function cardLines(words: CardWords, room: CardRoom, zoom: number): TextL
   const rest: Wanted[] = detail === "short"
     ? [{ text: words.channels, tail: "", face: "mono" }]
     : [{ text: words.type, tail: words.riders, face: "plain" }, { text: words.shape, tail: "", face: "mono" }];
-  if (detail === "full") rest.push({ text: words.more, tail: "", face: "plain" });
+  if (detail === "full") rest.splice(1, 0, { text: words.more, tail: "", face: "plain" });
   const lines = [{ text: words.name, tail: "", face: "name" } as Wanted, ...rest].filter(({ text }) => text !== "");
   const size = (face: Face): number => (face === "name" ? sizes.name : sizes.small);
   const sum = lines.reduce((total, line) => total + size(line.face), 0);
