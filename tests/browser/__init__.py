@@ -1,0 +1,1 @@
+"""The LayerFlow tab of a real TensorBoard in a real Chromium."""

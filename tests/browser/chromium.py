@@ -1,0 +1,90 @@
+"""A real, headless Chromium that looks at the LayerFlow tab. Knows how to look, not what should be seen."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+DRIVER = Path(__file__).parent / "driver.mjs"
+WIDTH, HEIGHT = 1440, 900
+SECONDS = 60
+
+DRAWN = "document.querySelector('[data-call]') !== null"
+"""True in the frame once the flow's first cards are drawn."""
+
+
+class Trouble(AssertionError):
+    """The browser could not do what it was told."""
+
+
+class Chromium:
+    """One browser with one page open at a time. Scripts are JavaScript expressions, run in the plugin's frame."""
+
+    def __init__(self, driver: subprocess.Popen[str]) -> None:
+        self._driver = driver
+
+    def open(self, address: str, state: Mapping[str, object] | None = None, *, width: int = WIDTH, height: int = HEIGHT,
+             dark: bool = False) -> None:  # fmt: skip
+        """Open the tab of the TensorBoard at `address` (with its `/`), in the state that a shared link would hold."""
+        url = f"{address}{'?darkMode=true' if dark else ''}#layerflow"
+        if state:
+            url += f"&p.layerflow.s={quote(urlencode(state), safe='')}"
+        self._tell(do="open", url=url, width=width, height=height, dark=dark)
+
+    def evaluate(self, script: str) -> Any:
+        """What an expression is worth now."""
+        return self._tell(do="evaluate", script=script)
+
+    def wait(self, script: str, seconds: float = SECONDS) -> None:
+        """Returns once an expression is true; Trouble after `seconds`."""
+        self._tell(do="wait", script=script, seconds=seconds)
+
+    def press(self, key: str) -> None:
+        """Press a key, named as in the browser's own events."""
+        self._tell(do="press", key=key)
+
+    def click(self, selector: str) -> None:
+        """Click the first element of the tab that matches."""
+        self._tell(do="click", selector=selector)
+
+    def picture(self, path: Path) -> None:
+        """Write what the window shows as a PNG."""
+        self._tell(do="picture", path=str(path))
+
+    def complaints(self) -> list[str]:
+        """Errors in the console, exceptions, policy violations and failed requests since the page was opened."""
+        return list(self._tell(do="complaints"))
+
+    def _tell(self, **command: object) -> Any:
+        assert self._driver.stdin is not None
+        assert self._driver.stdout is not None
+        self._driver.stdin.write(json.dumps(command) + "\n")
+        self._driver.stdin.flush()
+        line = self._driver.stdout.readline()
+        if not line:
+            raise Trouble(f"Chromium's driver ended while it was told: {command}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise Trouble(f"{answer['error']} (told: {command})")
+        return answer["value"]
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Chromium]:
+    """Starts a browser with an empty profile, and always stops it. Trouble where Node.js or Chromium is missing."""
+    executable, node = shutil.which("chromium"), shutil.which("node")
+    if executable is None or node is None:
+        raise Trouble("The browser tests need chromium and node on PATH; `make test` says how to get them.")
+    with tempfile.TemporaryDirectory(prefix="layerflow-chromium-", ignore_cleanup_errors=True) as profile:
+        driver = subprocess.Popen([node, DRIVER, executable, profile], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            yield Chromium(driver)
+        finally:
+            driver.communicate(timeout=30)

@@ -1,0 +1,72 @@
+// Drives one real Chromium. Reads a command as one line of JSON, answers it with one line of JSON; knows nothing of what it looks at.
+//
+//   {"do": "open", "url", "width", "height", "dark"}    a new page with its own storage; the one before is closed
+//   {"do": "evaluate", "script"}                        the value of an expression in the plugin's frame
+//   {"do": "wait", "script", "seconds"}                 until an expression in the plugin's frame is true
+//   {"do": "press", "key"}   {"do": "click", "selector"}
+//   {"do": "picture", "path"}                           a PNG of the window
+//   {"do": "complaints"}                                what the page's console, scripts and requests complained about
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+
+const require = createRequire(new URL("../../frontend/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+
+const [executablePath, profile] = process.argv.slice(2);
+const args = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync", "--force-color-profile=srgb",
+];
+const context = await chromium.launchPersistentContext(profile, { executablePath, headless: true, args, viewport: null });
+
+let page = null;
+let complaints = [];
+
+async function open({ url, width, height, dark }) {
+  const before = page;
+  page = await context.newPage();
+  await before?.close();
+  complaints = [];
+  const complain = (kind, text) => complaints.push(`${kind}: ${text}`);
+  page.on("console", (message) => {
+    if (message.type() === "error" || /policy/i.test(message.text())) complain(message.type(), `${message.text()} (${message.location().url})`);
+  });
+  page.on("pageerror", (error) => complain("exception", error.message));
+  page.on("response", (response) => { if (response.status() >= 400) complain("answer", `${response.status()} ${response.url()}`); });
+  page.on("requestfailed", (request) => {
+    if (request.failure()?.errorText !== "net::ERR_ABORTED") complain("request", `${request.failure()?.errorText} ${request.url()}`);
+  });
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
+  await page.goto(url, { waitUntil: "commit" });
+}
+
+async function frame() {
+  const until = Date.now() + 60_000;
+  for (;;) {
+    const found = page.frames().find((each) => each.url().includes("name=layerflow"));
+    if (found) return found;
+    if (Date.now() > until) throw new Error("TensorBoard shows no LayerFlow tab.");
+    await page.waitForTimeout(25);
+  }
+}
+
+const commands = {
+  open,
+  evaluate: async ({ script }) => (await frame()).evaluate(script),
+  wait: async ({ script, seconds }) => { await (await frame()).waitForFunction(script, undefined, { timeout: seconds * 1000, polling: 30 }); },
+  press: async ({ key }) => { await page.keyboard.press(key); },
+  click: async ({ selector }) => { await (await frame()).click(selector); },
+  picture: async ({ path }) => { await page.screenshot({ path }); },
+  complaints: () => complaints,
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const command = JSON.parse(line);
+  try {
+    process.stdout.write(`${JSON.stringify({ value: (await commands[command.do](command)) ?? null })}\n`);
+  } catch (error) {
+    process.stdout.write(`${JSON.stringify({ error: String(error.message ?? error) })}\n`);
+  }
+}
+await context.close();
