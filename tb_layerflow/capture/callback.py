@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from . import attachment, execution, families, instrument, unpack
+from . import attachment, execution, families, instrument, unpack, wanted
 from .inference import Inference
 from .samples import Samples
 from .schedule import Schedule
@@ -53,7 +53,7 @@ class Training:
         voice: Voice,
     ) -> None:
         self.callback = callback
-        self.needs = Needs(selection, kinds, everything)
+        self.needs = Needs(selection, kinds, everything, wanted.for_training(kinds))
         self.model: Any = None
         self.params: dict[str, Any] = {}
         self._sinks = sinks
@@ -123,7 +123,7 @@ class Training:
             if self._probe is not None and not self._schedule.by_epoch:
                 self._record_probe(self._next)
             if "train" in self._sinks and not self._sinks["train"].is_broken:
-                self._attachment.arm(self)
+                self._attachment.arm(self, self._due_instruments())
                 self._armed = True
             self._schedule.recorded()
         self._began = time.perf_counter()
@@ -192,6 +192,10 @@ class Training:
     def _attachment(self) -> attachment.Attachment:
         return attachment.of(self.model)
 
+    def _due_instruments(self) -> list[str]:
+        """The names of what is measured in the record that is due now."""
+        return [name for name in wanted.ALWAYS if name in self.needs.instruments]
+
     def _guarded(self, what: str, error: Exception) -> None:
         self._off = True
         self._voice.warn(f"{what} failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error)
@@ -202,9 +206,10 @@ class Training:
             return
         started = time.perf_counter()
         try:
-            if self._inference is None:
-                self._inference = Inference(self.model, self.needs)
             assert self._probe is not None
+            if self._inference is None:
+                instruments = wanted.for_samples(self.needs.kinds, self._probe, weights="train" not in self._sinks)
+                self._inference = Inference(self.model, self.needs, instruments=instruments)
             outcome, figures, losses, chunks = self._inference.run(self._probe)
         except Exception as error:  # whatever goes wrong in recording must not stop training
             self._guarded("The probe", error)
@@ -278,7 +283,8 @@ def _finished(record: records.Record, captured: Captured, replicas: Any, logs: A
         record.loss_scale = float(first["loss_scale"])
         record.skipped = bool(first["iterations_after"] == first["iterations"])
     instrument.finished(captured.instruments, captured.outcome, arrays, record)
-    figures = unpack.merge([numpy_figures(replica, captured.outcome.plan) for replica in arrays])
+    plan = captured.outcome.plan
+    figures = unpack.merge([numpy_figures(replica, plan) for replica in arrays], plan.once())
     return record, figures
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from . import execution, families, hooks, nests, statistics, unpack
-from .instrument import Step, measured_after, measured_before
+from .instrument import Step, kept, measured_after, measured_before
 from .outcome import Outcome, conclude
 from .recording import Recording
 from .samples import Samples
@@ -52,10 +52,11 @@ class Inference:
                 captured = self._call(chunk, share, done, with_loss)
             assert self.outcome is not None
             parts.append(numpy_figures(captured, self.outcome.plan, done))
-            chunks.append(captured)
+            chunks.append(kept(self.instruments, captured, done))
             losses += float(captured["loss"]) if with_loss else 0.0
         assert self.outcome is not None
-        return self.outcome, unpack.merge(parts), {"loss": losses} if with_loss else {}, chunks
+        merged = unpack.merge(parts, self.outcome.plan.once())
+        return self.outcome, merged, {"loss": losses} if with_loss else {}, chunks
 
     def _has_loss(self) -> bool:
         return self.loss is not None or bool(

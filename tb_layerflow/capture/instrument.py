@@ -76,6 +76,17 @@ def measured_after(instruments: list[Any], step: Step, outcome: Outcome) -> dict
     }
 
 
+def kept(instruments: list[Any], captured: dict[str, Any], done: int) -> dict[str, Any]:
+    """A chunk's arrays as they wait for the others: an instrument that has `keep(arrays, done)` says what of its own stays."""
+    for instrument in instruments:
+        if hasattr(instrument, "keep"):
+            prefix = f"{instrument.name}:"
+            own = {name.removeprefix(prefix): array for name, array in captured.items() if name.startswith(prefix)}
+            rest = {name: array for name, array in captured.items() if not name.startswith(prefix)}
+            captured = rest | {f"{prefix}{name}": array for name, array in instrument.keep(own, done).items()}
+    return captured
+
+
 def finished(instruments: list[Any], outcome: Outcome, replicas: list[dict[str, Any]], record: records.Record) -> None:
     """Hand every instrument its arrays."""
     for instrument in instruments:

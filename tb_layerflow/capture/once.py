@@ -8,7 +8,7 @@ from typing import Any
 
 from tb_layerflow.log import records
 
-from . import families, instrument
+from . import families, instrument, wanted
 from .inference import Inference
 from .samples import Samples
 from .selection import Selection
@@ -41,7 +41,9 @@ def record_model(
     families.of(model)
     folder = log_dir if log_dir is not None else tempfile.mkdtemp(prefix="layerflow-")
     voice = Voice(strict)
-    inference = Inference(model, Needs(selection, kinds, everything), training=training, loss=_loss_function(model, loss))
+    found = _loss_function(model, loss)
+    instruments = wanted.for_samples(kinds, samples, weights=True, loss=found)
+    inference = Inference(model, Needs(selection, kinds, everything), training=training, loss=found, instruments=instruments)
     outcome, figures, losses, chunks = inference.run(samples)
     for sentence in selection.unmatched(outcome.graph):
         voice.warn(sentence)

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tb_layerflow.log import records
 
 from . import calls, graphs, layer_table
@@ -40,6 +43,11 @@ class Plan:
             self.ranks.append(tensor.shape.rank)
             self.is_error.append(is_error)
         self.rows.setdefault(kind, []).append((call, port, slot))
+
+    def once(self) -> NDArray[np.int64]:
+        """The slots of weights, their gradients and updates: replicas and chunks do not add up to them."""
+        slots = {slot for kind in records.WEIGHT_KINDS for _, _, slot in self.rows.get(kind, ())}
+        return np.array(sorted(slots), np.int64)
 
     def forget_tensors(self) -> None:
         """Let go of the trace's tensors; only the rows are needed from then on."""

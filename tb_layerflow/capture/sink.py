@@ -19,6 +19,7 @@ from .fast_records import FastRecords
 from .outcome import Outcome, Plan
 from .selection import Selection
 from .warn import Voice
+from .weights import chosen_layers
 
 _open_sinks: weakref.WeakSet[Sink] = weakref.WeakSet()
 
@@ -122,6 +123,8 @@ class Sink:
         self.records += 1
 
     def _is_selected(self, graph: records.Graph, kind: str, row: tuple[int, int, int]) -> bool:
+        if kind in records.WEIGHT_KINDS:
+            return self._selection.everything or row[0] in chosen_layers(graph)
         call = graph.calls[row[0]]
         return (call.inputs if kind == "input" else call.outputs)[row[1]].selected
 

@@ -42,11 +42,17 @@ def figures(exact: NDArray[np.float32], part: NDArray[np.float32], codes: NDArra
     return Figures(count, mean, 2.0 * half_squares, low, high, elements, part_mean, spread, stride, histogram.fold(codes))
 
 
-def merge(parts: list[Figures]) -> Figures:
-    """The figures of all replicas or chunks together (Chan et al. 1979 for the deviation)."""
+def merge(parts: list[Figures], once: NDArray[np.int64] | None = None) -> Figures:
+    """The figures of all replicas or chunks together (Chan et al. 1979 for the deviation).
+
+    `once`: slots whose tensor is the same one in every part (weights): they stay those of the first.
+    """
     merged = parts[0]
     for other in parts[1:]:
         merged = _merge(merged, other)
+    if once is not None and len(once) and len(parts) > 1:
+        for name in Figures.__dataclass_fields__:
+            getattr(merged, name)[once] = getattr(parts[0], name)[once]
     return merged
 
 
