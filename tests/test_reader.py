@@ -238,12 +238,13 @@ def test_the_records_tell_what_each_step_was(tmp_path: Path) -> None:
         make.record(GRAPH, 2, skipped=True, loss_scale=1024.0),
         make.record(GRAPH, 3, losses={"loss": 0.5, "head_loss": 0.25}, layer_losses=[loss], phase="inference"),
     ]
-    rows = written(tmp_path, records).records
+    stream = written(tmp_path, records)
+    rows = stream.records
     assert (rows.step.tolist(), rows.iterations.tolist(), rows.epoch.tolist()) == ([2, 3], [2, 3], [0.2, 0.3])
     assert (rows.skipped.tolist(), rows.loss_scale.tolist()) == ([True, False], [1024, 0])
     assert (rows.phase, rows.batch_size.tolist()) == (["training", "inference"], [8, 8])
     np.testing.assert_array_equal(rows.losses["head_loss"], [np.nan, 0.25])
-    assert rows.layer_losses == [(3, "encoder/first_dense", 0, "readout", 0.25, 0.5)]
+    assert rows.layer_losses == stream.losses() == [(3, "encoder/first_dense", 0, "readout", 0.25, 0.5, "", "")]
     assert np.ptp(rows.wall_time) < 60
     assert len(set(rows.session.tolist())) == 1
 

@@ -14,7 +14,12 @@ from .sessions import Head
 
 
 class LayerLossRow(NamedTuple):
-    """How well the labels could be read from one output at one step; `accuracy` is NaN where there is none."""
+    """How well the labels could be read from one output at one step.
+
+    `form` is `added` (the layer's own losses), `direct` (the model's loss on this output) or `readout` (on what a linear readout
+    of it says, held out); `accuracy` is NaN where there is none; `task` is `classification`, `multi-label` or `regression`;
+    `output` the key path of the model's output whose labels they are.
+    """
 
     step: int
     path: str
@@ -22,6 +27,8 @@ class LayerLossRow(NamedTuple):
     form: str
     loss: float
     accuracy: float
+    task: str = ""
+    output: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,9 @@ def collect(
 def _layer_losses(head: Head, graph_of: Callable[[int, int], Graph | None]) -> list[LayerLossRow]:
     graph = graph_of(head.session, head.trace)
     return [
-        LayerLossRow(head.record.step, graph.paths[one.call], one.port, one.form, one.loss, one.accuracy)
+        LayerLossRow(
+            head.record.step, graph.paths[one.call], one.port, one.form, one.loss, one.accuracy, one.task, one.output
+        )
         for one in head.record.layer_losses
         if graph is not None and one.call < len(graph.paths)
     ]

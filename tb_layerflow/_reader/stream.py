@@ -16,7 +16,7 @@ from .cache import BoundedCache
 from .graph import Graph
 from .graphs import Graphs
 from .histograms import Histogram, Histograms
-from .history import Records, collect
+from .history import LayerLossRow, Records, collect
 from .sessions import Head, Seam, Session, Sessions
 from .source import Source
 from .statistics import Statistics, stack
@@ -108,6 +108,10 @@ class Stream:
         for head in self._heads:
             entries.update(dict.fromkeys(head.record.ledger))
         return list(entries)
+
+    def losses(self) -> list[LayerLossRow]:
+        """The layer losses, by step and call: .step, .path, .port, .form, .loss, .accuracy, .task, .output."""
+        return list(self.records.layer_losses)
 
     # ---------------------------------------------------------------------------------------------------------- graph
 

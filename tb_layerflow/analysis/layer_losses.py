@@ -46,7 +46,7 @@ def task_of(labels: NDArray[np.generic], width: int, loss: str) -> Task:
     name = name_of(labels, width, loss)
     flat = labels.reshape(len(labels), -1)
     if labels.ndim > 2:
-        raise NoTask(f"labels of shape {tuple(labels.shape)} vary within a sample; a readout from pooled features cannot give them")
+        raise NoTask(f"labels of shape {tuple(labels.shape)} vary within a sample; pooled features cannot tell them")
     if not np.issubdtype(labels.dtype, np.number) and labels.dtype != np.bool_:
         raise NoTask(f"labels of dtype {labels.dtype} are no numbers")
     if name == "classification" and flat.shape[1] == 1 and width > 1:
@@ -71,11 +71,14 @@ def prediction(task: Task, scores: Floats, *, from_logits: bool) -> NDArray[np.f
     if task.name == "classification":
         shares = np.maximum(scores, 0.01 / scores.shape[1])
         shares = shares / shares.sum(1, keepdims=True)
-        return (np.log(shares) if from_logits else shares).astype(np.float32)
-    if task.name == "multi-label":
+        shares = np.log(shares) if from_logits else shares
+    elif task.name == "multi-label":
         shares = np.clip(scores, 0.01, 0.99)
-        return (np.log(shares / (1 - shares)) if from_logits else shares).astype(np.float32)
-    return scores.astype(np.float32)
+        shares = np.log(shares / (1 - shares)) if from_logits else shares
+    else:
+        shares = scores
+    found: NDArray[np.float32] = shares.astype(np.float32)
+    return found
 
 
 def accuracy(task: Task, scores: Floats) -> float:

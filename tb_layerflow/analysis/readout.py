@@ -1,8 +1,8 @@
 """How well labels can be read from features: a ridge-regularised linear readout in closed form. numpy only; knows no models.
 
 The features are standardised by the mean and standard deviation of the fitting half. The strength of the ridge is the one, out of
-STRENGTHS times the number of fitted samples, with the least squared leave-one-out error over the fitting half (Allen 1974, PRESS),
-which has a closed form: the residual over one minus the leverage. Ties go to the stronger.
+STRENGTHS times the number of fitted samples, with the least squared leave-one-out error over the fitting half (PRESS, Allen
+1974), which has a closed form: the residual over one minus the leverage. Ties go to the stronger.
 """
 
 from __future__ import annotations

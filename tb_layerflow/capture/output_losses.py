@@ -1,4 +1,4 @@
-"""A compiled model's outputs, each with its labels, its loss and its weight. Knows what `compile` and `fit` take; measures nothing."""
+"""A compiled model's outputs, each with its labels, its loss and its weight. Knows what `compile` takes; measures nothing."""
 
 from __future__ import annotations
 
@@ -88,6 +88,12 @@ def outputs_of(model: Any, y: Any, y_pred: Any, loss: Any = None) -> list[Output
     return found
 
 
+def weight_of(sample_weight: Any, output: OutputLoss) -> Any:
+    """One output's sample weights out of the nest of all; None where there are none."""
+    leaves = [leaf for _, leaf in nests.flatten(sample_weight)]
+    return leaves[0] if len(leaves) == 1 else leaves[output.labels]
+
+
 def _like(prediction: Any) -> Any:
     """Keras reads the logits off the op that made a tensor, so that a float32 prediction must stay the very tensor."""
     return prediction if prediction.dtype == tf.float32 else tf.cast(prediction, tf.float32)
@@ -95,11 +101,11 @@ def _like(prediction: Any) -> Any:
 
 def _resolved(model: Any, given: Any) -> Callable[..., Any]:
     if callable(given) and not isinstance(given, type):
-        return given  # type: ignore[no-any-return]
+        return given
     found = families.of(model).module.losses.get(given)
     if not callable(found):
         raise NoLoss(f"the loss {given!r} is none that can be called")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _by_output(given: Any, keys: list[str], names: list[str]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 The *value* is the one that the step's forward pass used; the *update* is the value after the step minus that, in float32, so that
 a step skipped by the loss scaler has updates of zero. The *gradient* is what the step's gradient tape gave, of the unscaled loss:
-before the optimizer clips it, decays weights or accumulates. Where several tapes differentiated by one variable, it is the last's.
+before the optimizer clips it, decays weights or accumulates. Where several tapes differentiated by a variable, it is the last's.
 """
 
 from __future__ import annotations

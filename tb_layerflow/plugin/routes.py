@@ -105,6 +105,26 @@ def ledger(log: LogDir, run: str, stream: str) -> Answer:
     return Json({"entries": [asdict(entry) for entry in entries[:MOST_ENTRIES]], "total": len(entries)})
 
 
+def losses(log: LogDir, run: str, stream: str, step: int | None = None) -> Answer:
+    """The layer losses as series: one row per call of the graph in force, port, form and output, over all steps."""
+    found = _stream(log, run, stream)
+    calls = found.graph if step is None else found.graph_at(step)
+    numbers = {path: number for number, path in enumerate(calls.paths)}
+    places = {int(at): place for place, at in enumerate(found.steps)}
+    rows = [row for row in found.losses() if row.path in numbers]
+    keys = {(numbers[row.path], row.port, row.form, row.task, row.output): None for row in rows}
+    series = {key: place for place, key in enumerate(sorted(keys))}
+    if len(series) * len(places) > MOST_NUMBERS // 2:
+        raise BadRequest(f"{len(series):,} layer losses × {len(places):,} records are more than one answer may hold.")
+    values = np.full((2, len(series), len(places)), np.nan, np.float32)
+    for row in rows:
+        place = series[numbers[row.path], row.port, row.form, row.task, row.output]
+        values[:, place, places[row.step]] = row.loss, row.accuracy
+    described = [dict(zip(("call", "port", "form", "task", "output"), key, strict=True)) for key in series]
+    arrays = {"step": found.steps.astype(np.float64), "loss": values[0], "accuracy": values[1]}
+    return Binary({"run": run, "stream": stream, "rows": described}, arrays)
+
+
 @dataclass(frozen=True)
 class Route:
     """`handle(log, **parameters)` answers `path`; `parameters` names them, with a `?` after those that may be left out."""
@@ -122,6 +142,7 @@ ROUTES = (
     Route("/record", record, "run stream step"),
     Route("/histogram", histogram, "run stream step path kind port?"),
     Route("/ledger", ledger, "run stream"),
+    Route("/losses", losses, "run stream step?"),
 )
 
 
