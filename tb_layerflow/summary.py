@@ -8,16 +8,19 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from .capture.value_settings import Values, checked
 from .log import tags
 
 if TYPE_CHECKING:
     from .reader import Stream
 
-__all__ = ["LayerFlow", "Recorder", "errors", "flush", "outputs", "record", "tap", "weights"]
+__all__ = ["LayerFlow", "Recorder", "Values", "errors", "flush", "outputs", "record", "tap", "weights"]
 
 WHAT = ("outputs", "errors", "weights")
 _EXTRAS = ("losses",)
 _ALWAYS = ("outputs",)
+RECORD_VALUES = Values(samples=4, every=1)
+"""What `record` keeps by itself."""
 
 
 def _checked_what(what: Iterable[str]) -> tuple[str, ...]:
@@ -62,6 +65,12 @@ class LayerFlow:
             A name without "/" matches at any depth; "*" stops at "/", "**" does not. The structure of the model is always whole.
         statistics: "auto" takes std, zero, nan, pos_inf, neg_inf and histograms from a stated part of each tensor; "exact" from
             all of it.
+        values: which exact tensors to keep (outputs, inputs, errors, weights and their gradients). "auto": one sample in the
+            first and then every tenth record; "all": every sample in every record; "none"; or a `Values`. What is over its
+            limits of bytes is cut, whole tensors at a time, and the ledger says which: inputs and weights first; then errors;
+            outputs of calls that reshape, normalise or activate; other outputs; outputs of weighted layers last.
+        class_names: what the model's classes are called, in their order; "imagenet": as Keras knows them.
+        pictures: the probe's samples as people should see them, uint8 [samples, height, width(, 1, 3 or 4)].
         strict: raise where recording would otherwise warn and go on.
 
     Raises:
@@ -88,34 +97,47 @@ class LayerFlow:
         what: Iterable[str] = WHAT,
         layers: Any = None,
         statistics: str = "auto",
+        values: str | Values = "auto",
+        class_names: Any = None,
+        pictures: Any = None,
         strict: bool = False,
     ) -> None:
         folder = _checked_folder(log_dir)
         kinds = _checked_what(what)
         everything = _checked_statistics(statistics)
+        wanted = checked(values, Values())
         if stream is not None:
             tags.check_stream(stream)
             tags.check_stream(f"{stream}_probe")
         if not train and probe is None:
             raise ValueError("With train=False there must be a probe, or nothing would be recorded. Received: probe=None.")
-        from .capture import callback, samples, schedule, selection, sink, warn
+        if pictures is not None and probe is None:
+            raise ValueError("pictures are those of the probe's samples, and there is no probe. Received: probe=None.")
+        from .capture import callback, labels, samples, schedule, selection, sink, value_writer, warn
 
         voice = warn.Voice(strict)
         chosen = selection.Selection(layers)
+        names = labels.class_names(class_names, voice)
+        probed = None if probe is None else samples.Samples.of(probe)
+        shown = labels.pictures(pictures, None if probed is None else probed.count)
+        budget = None if wanted is None else value_writer.Budget(wanted.run_bytes)
         sinks = {}
         if train:
-            sinks["train"] = sink.Sink(folder, stream or "train", voice, chosen)
+            writer = value_writer.made(wanted, None, voice, budget)
+            sinks["train"] = sink.Sink(folder, stream or "train", voice, chosen, writer, names)
         if probe is not None:
-            sinks["probe"] = sink.Sink(folder, f"{stream}_probe" if stream else "probe", voice, chosen)
+            writer = value_writer.made(wanted, shown, voice, budget)
+            sinks["probe"] = sink.Sink(folder, f"{stream}_probe" if stream else "probe", voice, chosen, writer, names)
         self._training = callback.Training(
             callback=self,
             sinks=sinks,
-            probe=None if probe is None else samples.Samples.of(probe),
+            probe=probed,
             schedule=schedule.Schedule(every),
             kinds=kinds,
             selection=chosen,
             everything=everything,
             voice=voice,
+            values=wanted,
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -301,6 +323,9 @@ def record(
     what: Iterable[str] = WHAT,
     layers: Any = None,
     statistics: str = "auto",
+    values: str | Values = RECORD_VALUES,
+    class_names: Any = None,
+    pictures: Any = None,
     strict: bool = False,
 ) -> Stream:
     """Record a model once, without training it, and return the stream that was written.
@@ -316,7 +341,9 @@ def record(
         loss: what Keras takes as a loss; None: the model's own, if it is compiled.
         step: the step of the record, from 0 on.
         training: whether the model runs as in training.
-        stream, what, layers, statistics, strict: as for `LayerFlow`.
+        stream, what, layers, statistics, values, class_names, strict: as for `LayerFlow`; the exact values of the first four
+            samples are kept.
+        pictures: the samples as people should see them, as for `LayerFlow`.
 
     Returns:
         The stream, as `tb_layerflow.reader` gives it.
@@ -335,12 +362,14 @@ def record(
     tags.check_stream(stream)
     folder = None if log_dir is None else _checked_folder(log_dir)
     from . import reader
-    from .capture import once, samples, selection
+    wanted = checked(values, RECORD_VALUES)
+    from .capture import labels, once, samples, selection
 
+    given = samples.Samples(x, y)
     folder = once.record_model(
         model,
         folder,
-        samples.Samples(x, y),
+        given,
         loss=loss,
         step=step,
         training=training,
@@ -349,5 +378,8 @@ def record(
         selection=selection.Selection(layers),
         everything=everything,
         strict=strict,
+        values=wanted,
+        class_names=class_names,
+        pictures=labels.pictures(pictures, given.count),
     )
     return reader.LogDir(folder).run(".").stream(stream)

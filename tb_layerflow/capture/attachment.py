@@ -130,7 +130,8 @@ class Attachment:
         key = tuple(sorted(wanted))
         if key not in self._variants:
             needs = _union([member.needs for member in self._members])
-            self._variants[key] = TrainingVariant(model, needs, [needs.instruments[name]() for name in key])
+            instruments = [make() for name, make in needs.instruments.items() if name in wanted]
+            self._variants[key] = TrainingVariant(model, needs, instruments)
         return self._variants[key]
 
 
@@ -140,7 +141,8 @@ def _union(needs: list[Needs]) -> Needs:
     def selected(call: records.Call, layer: Any) -> bool:
         return any(need.selected(call, layer) for need in needs)
 
-    instruments = {name: make for need in needs for name, make in need.instruments.items()}
+    instruments = {name: make for need in needs for name, make in need.instruments.items() if name != "values"}
+    instruments |= {name: make for need in needs for name, make in need.instruments.items() if name == "values"}  # the last
     return Needs(selected, kinds, any(need.everything for need in needs), instruments)
 
 

@@ -20,6 +20,7 @@ from .samples import Samples
 from .schedule import Schedule
 from .selection import Selection
 from .sink import Sink, numpy_figures
+from .value_settings import Values
 from .variants import Captured, Needs
 from .warn import Voice
 
@@ -38,6 +39,7 @@ class Training:
         selection: which calls.
         everything: whether all figures come from all elements.
         voice: where warnings go.
+        values: which exact values to keep; None: none.
     """
 
     def __init__(
@@ -51,9 +53,10 @@ class Training:
         selection: Selection,
         everything: bool,
         voice: Voice,
+        values: Values | None = None,
     ) -> None:
         self.callback = callback
-        self.needs = Needs(selection, kinds, everything, wanted.for_training(kinds))
+        self.needs = Needs(selection, kinds, everything, wanted.for_training(kinds, values, everything=everything))
         self.model: Any = None
         self.params: dict[str, Any] = {}
         self._sinks = sinks
@@ -61,7 +64,10 @@ class Training:
         self._schedule = schedule
         self._selection = selection
         self._voice = voice
-        self._inference: Inference | None = None
+        self._values = values
+        self._records_asked = dict.fromkeys(sinks, 0)
+        self._train_has_values = False
+        self._inferences: dict[bool, Inference] = {}
         self._next = 0
         self._window = 1
         self._epoch = 0
@@ -84,7 +90,7 @@ class Training:
         """Keras says which model is fitted. Raises NotKeras (a TypeError) for anything else."""
         families.of(model)
         if self.model is not None and self.model is not model:
-            self._inference = None
+            self._inferences = {}
             self._checked_names = False
         self.model = model
 
@@ -194,7 +200,27 @@ class Training:
 
     def _due_instruments(self) -> list[str]:
         """The names of what is measured in the record that is due now."""
-        return [name for name in wanted.ALWAYS if name in self.needs.instruments]
+        self._train_has_values = self._are_values_due("train")
+        due = (*wanted.ALWAYS, "values") if self._train_has_values else wanted.ALWAYS
+        return [name for name in due if name in self.needs.instruments]
+
+    def _are_values_due(self, role: str) -> bool:
+        """Whether the record of a stream that is due now holds exact values: the first one does, then every n-th."""
+        number = self._records_asked[role]
+        self._records_asked[role] += 1
+        return self._values is not None and self._sinks[role].takes_values and number % self._values.every == 0
+
+    def _inference_of(self, with_values: bool) -> Inference:
+        """What runs the probe, with or without exact values; each is traced when first needed."""
+        assert self._probe is not None
+        if with_values not in self._inferences:
+            values = self._values if with_values else None
+            everything, is_alone = self.needs.everything, "train" not in self._sinks
+            instruments = wanted.for_samples(
+                self.needs.kinds, self._probe, weights=is_alone, values=values, everything=everything
+            )
+            self._inferences[with_values] = Inference(self.model, self.needs, instruments=instruments)
+        return self._inferences[with_values]
 
     def _guarded(self, what: str, error: Exception) -> None:
         self._off = True
@@ -207,10 +233,8 @@ class Training:
         started = time.perf_counter()
         try:
             assert self._probe is not None
-            if self._inference is None:
-                instruments = wanted.for_samples(self.needs.kinds, self._probe, weights="train" not in self._sinks)
-                self._inference = Inference(self.model, self.needs, instruments=instruments)
-            outcome, figures, losses, chunks = self._inference.run(self._probe)
+            inference = self._inference_of(self._are_values_due("probe"))
+            outcome, figures, losses, chunks = inference.run(self._probe)
         except Exception as error:  # whatever goes wrong in recording must not stop training
             self._guarded("The probe", error)
             return
@@ -227,7 +251,7 @@ class Training:
             seconds=time.perf_counter() - started,
             step_seconds=self._plain_step_seconds(),
         )
-        instruments = self._inference.instruments
+        instruments = inference.instruments
 
         def finish() -> tuple[records.Record, unpack.Figures]:
             instrument.finished(instruments, outcome, chunks, record)
@@ -246,8 +270,15 @@ class Training:
         plain = self._plain_step_seconds()
         record = records.Record(step, 0, epoch=float(self._epoch), phase="training", step_seconds=plain)
         record.seconds = max(0.0, seconds - captured.trace_seconds - plain * captured.steps)
-        replicas, logs = captured.replicas, captured.logs
-        sink.submit(captured.outcome, lambda: _finished(record, captured, replicas, logs))
+        replicas, logs, has_values = captured.replicas, captured.logs, self._train_has_values
+
+        def finish() -> tuple[records.Record, unpack.Figures]:
+            finished = _finished(record, captured, replicas, logs)
+            if not has_values:
+                record.exact = None  # another callback of the model had asked for it
+            return finished
+
+        sink.submit(captured.outcome, finish)
 
     def refuse(self, error: BaseException) -> None:
         """Recording failed; called by the attachment. The step itself runs, or ran, all the same."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tb_layerflow.analysis.layer_description import wanted_config
 from tb_layerflow.log import paths, records
 
 from . import access
@@ -53,9 +54,18 @@ class LayerTable:
             trainable=bool(layer.trainable),
             weights=[weight_of(variable) for variable in own_weights(layer)],
             access=found.text if found else "",
+            config=_config(layer),
             module=type(layer).__module__,
             dtype_policy=_dtype_policy(layer),
         )
+
+
+def _config(layer: Any) -> str:
+    """The settings that the microscope reads, as JSON; empty where the layer cannot say them."""
+    try:
+        return wanted_config(layer.get_config())
+    except Exception:  # a user's own layer may raise whatever it likes
+        return ""
 
 
 def own_weights(layer: Any) -> list[Any]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tb_layerflow.log import records
 
-from . import families, instrument, wanted
+from . import families, instrument, labels, value_writer, wanted
 from .inference import Inference
 from .samples import Samples
 from .selection import Selection
 from .sink import Sink
+from .value_settings import Values
 from .variants import Needs
 from .warn import Voice
 
@@ -30,6 +34,9 @@ def record_model(
     selection: Selection,
     everything: bool,
     strict: bool,
+    values: Values | None = None,
+    class_names: Sequence[str] | str | None = None,
+    pictures: NDArray[np.uint8] | None = None,
 ) -> str:
     """Record one run of `model`; returns the folder of the log.
 
@@ -42,12 +49,13 @@ def record_model(
     folder = log_dir if log_dir is not None else tempfile.mkdtemp(prefix="layerflow-")
     voice = Voice(strict)
     found = _loss_function(model, loss)
-    instruments = wanted.for_samples(kinds, samples, weights=True, loss=found)
+    instruments = wanted.for_samples(kinds, samples, weights=True, loss=found, values=values, everything=everything)
     inference = Inference(model, Needs(selection, kinds, everything), training=training, loss=found, instruments=instruments)
     outcome, figures, losses, chunks = inference.run(samples)
     for sentence in selection.unmatched(outcome.graph):
         voice.warn(sentence)
-    sink = Sink(folder, stream, voice, selection)
+    names = labels.class_names(class_names, voice)
+    sink = Sink(folder, stream, voice, selection, value_writer.made(values, pictures, voice), names)
     sink.open()
     phase = "training" if training else "inference"
     record = records.Record(step, 0, phase=phase, batch_size=samples.count, losses=losses)

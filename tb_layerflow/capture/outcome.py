@@ -57,13 +57,17 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """What one recording found. `nodes` are the calls in the order of `graph.calls`; `layers` the objects of `graph.layers`."""
+    """What one recording found. `nodes` are the calls in the order of `graph.calls`; `layers` the objects of `graph.layers`.
+
+    `noted` holds what instruments learn at trace time and need on the host, by their names.
+    """
 
     graph: records.Graph
     plan: Plan
     nodes: list[Node]
     layers: list[Any]
     dropped: int
+    noted: dict[str, Any] = field(default_factory=dict)
 
 
 def conclude(
@@ -239,7 +243,23 @@ def _ledger(graph: records.Graph, dropped: int, kinds: set[str], recording: Reco
     if dropped:
         text = f"{dropped} calls that nothing in the step depends on (shape probes and the like) are not part of it"
         entries.append(records.LedgerEntry("", "", -1, "note", text))
-    for name in recording.random_operations:
-        text = f"draws from TensorFlow's stateful random op {name}, which has one random stream per compiled variant"
-        entries.append(records.LedgerEntry("", "", -1, "note", text))
+    entries += [records.LedgerEntry(path, "", -1, "note", text) for path, text in _random_notes(recording)]
     return entries
+
+
+def _random_notes(recording: Recording) -> list[tuple[str, str]]:
+    """The calls that draw from TensorFlow's stateful random ops: there a model has one random stream per compiled variant."""
+    if recording.graph is None:
+        return []
+    operations = recording.graph.get_operations()
+    notes: dict[str, str] = {}
+    for node in calls.walk(recording.roots):
+        if node.children:
+            continue
+        for operation in operations[slice(*node.operations)]:
+            if graphs.is_stateful_random(operation):
+                notes[node.path] = (
+                    f"draws from TensorFlow's stateful random op {operation.type}, which has a random stream of its own in each "
+                    "compiled variant: training is the same in distribution, not bit by bit"
+                )
+    return list(notes.items())

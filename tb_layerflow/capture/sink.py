@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from .background import Background
 from .fast_records import FastRecords
 from .outcome import Outcome, Plan
 from .selection import Selection
+from .value_writer import ValueWriter
 from .warn import Voice
 from .weights import chosen_layers
 
@@ -32,10 +33,19 @@ class Sink:
         stream: its name.
         voice: where warnings go.
         selection: what of a recording belongs to this stream.
-        on_record: called with each finished record.
+        values: writes the exact values of records that have some; None: none are kept.
+        class_names: what the classes of the model are called, in their order.
     """
 
-    def __init__(self, log_dir: str, stream: str, voice: Voice, selection: Selection) -> None:
+    def __init__(
+        self,
+        log_dir: str,
+        stream: str,
+        voice: Voice,
+        selection: Selection,
+        values: ValueWriter | None = None,
+        class_names: Sequence[str] = (),
+    ) -> None:
         self.log_dir = log_dir
         self.stream = stream
         self.last_step: int | None = None
@@ -43,6 +53,8 @@ class Sink:
         self.idle = False
         self._voice = voice
         self._selection = selection
+        self._values = values
+        self._class_names = list(class_names)
         self._writer: StreamWriter | None = None
         self._background = Background(self._flush, self._failed)
         self._traces: dict[int, tuple[Any, int, records.Graph]] = {}
@@ -53,6 +65,11 @@ class Sink:
     def writer(self) -> StreamWriter | None:
         """The open log, or None before the first record and after the disk failed."""
         return self._writer
+
+    @property
+    def takes_values(self) -> bool:
+        """Whether exact values are still to be recorded for this stream."""
+        return self._values is not None and not self._values.is_over
 
     @property
     def is_broken(self) -> bool:
@@ -121,6 +138,10 @@ class Sink:
         self._notes.clear()
         self._writer.write_record(record)
         self.records += 1
+        if self._values is not None:
+            self._values.write(
+                self._writer, graph, outcome.plan.rows, record, lambda row: self._is_selected(graph, row[0], (*row[1:], 0))
+            )
 
     def _is_selected(self, graph: records.Graph, kind: str, row: tuple[int, int, int]) -> bool:
         if kind in records.WEIGHT_KINDS:
@@ -139,6 +160,7 @@ class Sink:
                 trace = number
                 break
         else:
+            graph.class_names = graph.class_names or self._class_names
             trace = self._writer.write_graph(graph)
         if outcome.graph.execution.mode == "eager":
             self._traces.clear()

@@ -8,7 +8,7 @@ paid per operation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +47,12 @@ def measure(tensors: Sequence[Any], factors: Sequence[Any], *, everything: bool 
     for tensor, factor in zip(tensors, factors, strict=True):
         reducer.add(tensor, factor)
     return reducer.measured()
+
+
+def part_chooser(*, everything: bool = False, skip: Any = None) -> Callable[[Any], Any]:
+    """A function from a float32 tensor, the batch axis first, to its part (or all of it) as a flat tensor."""
+    reducer = _Reducer(everything, skip)
+    return reducer.chosen
 
 
 def shapes_of(flat: np.ndarray[Any, Any], ranks: Sequence[int | None]) -> list[tuple[int, ...]]:
@@ -97,6 +103,11 @@ class _Reducer:
         codes = raw.Cast(x=bits, DstT=tf.int32)
         self._codes.append(raw.DenseBincount(input=codes, size=self._code_count, weights=self._no_weights, binary_output=False))
         self._add_shape(floats)
+
+    def chosen(self, floats: Any) -> Any:
+        """The part of one tensor, flat."""
+        flat = raw.Reshape(tensor=floats, shape=self._flat)
+        return flat if self._everything else self._chosen(floats, flat)
 
     def measured(self) -> Measured:
         """All that was added."""

@@ -213,8 +213,39 @@ class LayerLoss:
 
 
 @dataclass
+class ExactArray:
+    """One exact tensor on its way into its record's value file.
+
+    `rows` are the (kind, call, port) that it is, several where it is the same tensor in several places; for weights (kind,
+    layer, weight). `array` is as `log.value_files` stores it, `dtype` the tensor's own by name. `slot` is the tensor's number in
+    capture's plan, None where it has none.
+    """
+
+    rows: list[tuple[str, int, int]]
+    array: NDArray[np.generic]
+    dtype: str
+    slot: int | None = None
+
+
+@dataclass
+class Exact:
+    """What of a record goes into its value file: tensors, per-channel figures, and what was cut before it got here.
+
+    `cut` holds (row, bytes). A figure's array is float32 [5, channels]: mean, std, min, max, share of zeros.
+    """
+
+    arrays: list[ExactArray] = field(default_factory=list)
+    figures: list[ExactArray] = field(default_factory=list)
+    cut: list[tuple[tuple[str, int, int], int]] = field(default_factory=list)
+    samples: int = 0
+
+
+@dataclass
 class Record:
-    """All numbers of one stream at one step. `epoch` and `iterations` are -1 where there are none."""
+    """All numbers of one stream at one step. `epoch` and `iterations` are -1 where there are none.
+
+    `exact` is for the value file alone; a record that was read has none.
+    """
 
     step: int
     trace: int
@@ -232,6 +263,7 @@ class Record:
     timings: dict[int, tuple[float, float]] = field(default_factory=dict)
     seconds: float = 0.0
     step_seconds: float = 0.0
+    exact: Exact | None = None
 
 
 @dataclass(frozen=True)

@@ -109,17 +109,9 @@ def read(
     with _opened(folder, name) as file:
         try:
             place = _find(file, name, member)
-        except (
-            zipfile.BadZipFile,
-            ValueError,
-            NotImplementedError,
-            RuntimeError,
-            OverflowError,
-            struct.error,
-            EOFError,
-        ) as error:
-            if isinstance(error, LogError):
-                raise
+        except LogError:
+            raise
+        except _DAMAGE as error:
             raise LogError(f"The value file {name} is damaged or cut off: {error}.") from error
         if place.shape != tuple(shape) or place.dtype != np.dtype(DTYPES[dtype]):
             stored, recorded = f"{place.dtype.name} {list(place.shape)}", f"{dtype} {list(shape)}"
@@ -271,6 +263,6 @@ def _slices(ranges: Iterable[range]) -> tuple[slice, ...]:
 def _numbers(file: BinaryIO, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
     numbers = np.empty(shape, dtype)
     file.seek(offset)
-    if file.readinto(memoryview(numbers.reshape(-1)).cast("B")) != numbers.nbytes:  # type: ignore[attr-defined]
+    if file.readinto(numbers.reshape(-1).view(np.uint8).data) != numbers.nbytes:  # type: ignore[attr-defined]
         raise LogError("A value file was cut off while it was read.")
     return numbers

@@ -1,0 +1,287 @@
+"""Exact values as an instrument: copies of the first samples of every tensor, and figures per channel. Knows no files.
+
+Samples are copied out with `gather`: a slice of the first axis would keep the whole batch's tensor alive until the step ends,
+and with it all of the step's memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.typing import NDArray
+
+from tb_layerflow.log import records, value_files
+from tb_layerflow.log.records import WEIGHT_KINDS, Exact, ExactArray
+
+from . import statistics, value_cuts
+from .instrument import Step
+from .layer_table import own_weights
+from .outcome import Outcome
+from .recording import identity_of
+from .selection import Selection
+from .value_cuts import Row
+from .value_settings import Values
+
+KEPT_KINDS = ("output", "input", "weight", "weight_gradient")
+"""Beside all kinds of errors; an update is the difference of two weights, and not kept."""
+FIGURES = 5
+"""Per channel: mean, mean squared deviation, min, max, number of zeros."""
+
+
+@dataclass
+class _Tensor:
+    """One tensor to keep. `bytes` is what it will have at most, None where the trace does not tell."""
+
+    rows: list[Row]
+    tensor: Any
+    slot: int | None
+    is_error: bool
+    bytes: int | None
+    dtype: str = ""
+
+
+@dataclass
+class _Traced:
+    """What a trace keeps, in the order in which its tensors leave the step: the host needs no more than this."""
+
+    tensors: list[_Tensor] = field(default_factory=list)
+    figures: list[tuple[list[Row], int | None, int]] = field(default_factory=list)
+    cut: list[tuple[Row, int]] = field(default_factory=list)
+
+
+class ExactValues:
+    """The instrument. It takes the rows of the plan, and so must come after all that add some."""
+
+    name = "values"
+
+    def __init__(self, settings: Values, *, everything: bool = False) -> None:
+        self._settings = settings
+        self._selection = Selection(settings.layers)
+        self._everything = everything
+
+    def before(self, step: Step) -> dict[int, Any]:
+        """The weights that the forward pass will use, unless an instrument of their own notes them."""
+        if "weights" in step.noted:
+            return {}
+        weights = [weight for model in _models(step.model) for weight in getattr(model, "weights", None) or []]
+        numeric = [weight for weight in weights if _is_numeric(weight)]
+        return {identity_of(weight): tf.identity(tf.convert_to_tensor(weight)) for weight in numeric}
+
+    def after(self, step: Step, outcome: Outcome) -> dict[str, Any]:
+        """Copies of all that fits into a record as far as the trace can tell, and the figures of their channels."""
+        traced = _Traced()
+        outcome.noted[self.name] = traced
+        calls = zip(outcome.nodes, outcome.graph.calls, strict=True)
+        wanted = {node.index for node, call in calls if self._selection(call, node.layer)}
+        found = [*self._planned(outcome, wanted), *self._inputs(outcome, wanted), *self._weights(step, outcome, wanted)]
+        leaving = self._figures(found, step, outcome, traced)
+        sizes = [(value_cuts.importance(outcome.graph, one.rows), one.bytes or 0) for one in found]
+        gone = value_cuts.cut(sizes, self._settings.record_bytes)
+        for place, one in enumerate(found):
+            if place in gone:
+                traced.cut.append((one.rows[0], one.bytes or 0))
+                continue
+            copied = self._copied(one, step)
+            one.dtype = copied.dtype.name
+            leaving[str(len(traced.tensors))] = copied
+            traced.tensors.append(one)
+        for one in found:
+            one.tensor = None
+        return leaving
+
+    def keep(self, arrays: dict[str, Any], done: int) -> dict[str, Any]:
+        """What stays of a chunk that `done` samples came before: figures always, tensors until there are enough samples."""
+        if self._settings.samples is None or done < self._settings.samples:
+            return arrays
+        return {name: array for name, array in arrays.items() if name.startswith("figures")}
+
+    def finish(self, outcome: Outcome, replicas: list[dict[str, NDArray[Any]]], record: records.Record) -> None:
+        """Put the arrays into `record.exact`."""
+        traced: _Traced = outcome.noted[self.name]
+        exact = record.exact = record.exact or Exact()
+        exact.cut += traced.cut
+        for number, one in enumerate(traced.tensors):
+            parts = [replica[str(number)] for replica in replicas if str(number) in replica]
+            array = self._joined(parts, one)
+            exact.arrays.append(ExactArray(list(one.rows), _as_stored(array), one.dtype, one.slot))
+            if array.ndim and one.rows[0][0] not in WEIGHT_KINDS:
+                exact.samples = max(exact.samples, len(array))
+        exact.figures += _merged(traced.figures, replicas)
+
+    # ---------------------------------------------------------------------------------------------- which tensors there are
+
+    def _planned(self, outcome: Outcome, wanted: set[int]) -> Iterator[_Tensor]:
+        """The tensors that are measured anyway, each once, as all that it is."""
+        plan, graph = outcome.plan, outcome.graph
+        layers = {graph.calls[number].layer for number in wanted}
+        passed_in = {source for number in wanted for port in graph.calls[number].inputs if (source := port.source) is not None}
+        by_slot: dict[int, list[Row]] = {}
+        for kind, rows in plan.rows.items():
+            if kind not in KEPT_KINDS and not kind.startswith("error"):
+                continue
+            for number, port, slot in rows:
+                if number in (layers if kind in WEIGHT_KINDS else wanted):
+                    by_slot.setdefault(slot, []).append((kind, number, port))
+                elif kind == "output" and (number, port) in passed_in:
+                    by_slot.setdefault(slot, []).append(("output", number, port))
+        for slot, rows_of_slot in by_slot.items():
+            yield self._tensor(rows_of_slot, plan.tensors[slot], slot, plan.is_error[slot])
+
+    def _inputs(self, outcome: Outcome, wanted: set[int]) -> Iterator[_Tensor]:
+        """Inputs that are the outputs of calls which `layers` did not choose: nothing else of the record holds them."""
+        outputs = {(number, port) for number, port, _ in outcome.plan.rows.get("output", ())}
+        own = {(number, port) for number, port, _ in outcome.plan.rows.get("input", ())}
+        for number in sorted(wanted):
+            ports = zip(outcome.nodes[number].inputs, outcome.graph.calls[number].inputs, strict=True)
+            for place, (leaf, port) in enumerate(ports):
+                held = (number, place) in own or (port.source is not None and port.source in outputs)
+                if leaf.tensor is not None and port.selected and not held:
+                    yield self._tensor([("input", number, place)], leaf.tensor, None, False)
+
+    def _weights(self, step: Step, outcome: Outcome, wanted: set[int]) -> Iterator[_Tensor]:
+        """The weights of called layers, where no instrument of their own put them into the plan."""
+        if "weights" in step.noted:
+            return
+        before = step.noted[self.name]
+        called = {outcome.graph.calls[number].layer for number in wanted}
+        for number, layer in enumerate(outcome.layers):
+            for port, weight in enumerate(own_weights(layer) if number in called else ()):
+                if identity_of(weight) in before:
+                    yield self._tensor([("weight", number, port)], before[identity_of(weight)], None, False)
+
+    def _tensor(self, rows: list[Row], tensor: Any, slot: int | None, is_error: bool) -> _Tensor:
+        rows = sorted(rows, key=lambda row: -row[1])  # the innermost call first
+        return _Tensor(rows, tensor, slot, is_error, self._bytes(tensor, is_error, rows[0][0] in WEIGHT_KINDS))
+
+    def _bytes(self, tensor: Any, is_error: bool, is_weight: bool) -> int | None:
+        """How much a tensor's kept samples have; a batch whose size is not known counts as large enough."""
+        if tensor.shape.rank is None or not tensor.shape[1:].is_fully_defined():
+            return None
+        sizes = list(tensor.shape)
+        samples = None if is_weight else self._settings.samples
+        if sizes and sizes[0] is None and samples is None:
+            return None
+        if sizes and samples is not None:
+            sizes[0] = samples if sizes[0] is None else min(samples, sizes[0])
+        itemsize = 4 if is_error or tensor.dtype.name not in value_files.DTYPES else tensor.dtype.size
+        return itemsize * int(np.prod(sizes, dtype=np.int64))
+
+    # -------------------------------------------------------------------------------------------------- what leaves the step
+
+    def _copied(self, one: _Tensor, step: Step) -> Any:
+        kept = one.tensor if one.rows[0][0] in WEIGHT_KINDS else self._first_samples(one.tensor)
+        if one.is_error:
+            kept = tf.cast(kept, tf.float32)
+            return kept if step.gradient_factor is None else kept * step.gradient_factor
+        return kept if kept.dtype.name in value_files.DTYPES else tf.cast(kept, tf.float32)
+
+    def _first_samples(self, tensor: Any) -> Any:
+        samples = self._settings.samples
+        if samples is None or tensor.shape.rank in (None, 0):
+            return tf.identity(tensor)
+        batch = tensor.shape[0]
+        if batch is not None:
+            return tf.identity(tensor) if batch <= samples else tf.gather(tensor, np.arange(samples, dtype=np.int32))
+        return tf.gather(tensor, tf.range(tf.minimum(samples, tf.shape(tensor)[0])))
+
+    def _figures(self, found: list[_Tensor], step: Step, outcome: Outcome, traced: _Traced) -> dict[str, Any]:
+        """Per channel of every output, input and error, from the part that its statistics are from."""
+        choose = statistics.part_chooser(everything=self._everything, skip=None if self._everything else step.skip)
+        numbers, counts = [], []
+        for one in found:
+            channels = one.tensor.shape[-1] if (one.tensor.shape.rank or 0) >= 2 else None
+            if one.rows[0][0] in WEIGHT_KINDS or not channels or not _has_channels(one.tensor.shape, self._everything):
+                continue
+            floats = tf.cast(one.tensor, tf.float32)
+            if one.is_error and step.gradient_factor is not None:
+                floats = floats * step.gradient_factor
+            positions = tf.reshape(choose(floats), [-1, channels])
+            traced.figures.append((list(one.rows), one.slot, channels))
+            numbers.append(tf.reshape(_channel_figures(positions), [-1]))
+            counts.append(tf.shape(positions)[0])
+        return {"figures": tf.concat(numbers, 0), "figures_of": tf.stack(counts)} if numbers else {}
+
+    def _joined(self, parts: list[NDArray[Any]], one: _Tensor) -> NDArray[Any]:
+        """The first samples of all replicas or chunks together."""
+        if one.rows[0][0] in WEIGHT_KINDS or not parts[0].ndim:
+            return parts[0]
+        return (parts[0] if len(parts) == 1 else np.concatenate(parts))[: self._settings.samples]
+
+
+def shifted(exact: Exact, other: Exact, *, calls: int, slots: int, layers: list[int]) -> None:
+    """Add what another function of the same step gave, whose calls, slots and layers are numbered on."""
+
+    def moved(row: Row) -> Row:
+        kind, number, port = row
+        return (kind, layers[number] if kind in WEIGHT_KINDS else number + calls, port)
+
+    for own, added in ((exact.arrays, other.arrays), (exact.figures, other.figures)):
+        for one in added:
+            one.rows = [moved(row) for row in one.rows]
+            one.slot = None if one.slot is None else one.slot + slots
+        own += added
+    exact.cut += [(moved(row), size) for row, size in other.cut]
+    exact.samples = max(exact.samples, other.samples)
+
+
+def _models(model: Any) -> list[Any]:
+    return list(model) if isinstance(model, (list, tuple)) else [] if model is None else [model]
+
+
+def _is_numeric(weight: Any) -> bool:
+    dtype = tf.as_dtype(weight.dtype)
+    return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
+
+
+def _has_channels(shape: Any, everything: bool) -> bool:
+    """Whether the part of a tensor is made of whole positions with all their channels."""
+    if shape.rank is None or not shape[1:].is_fully_defined():
+        return False
+    return everything or shape.rank > 2 or shape[1:].num_elements() <= statistics.parts.PART
+
+
+def _channel_figures(positions: Any) -> Any:
+    mean = tf.reduce_mean(positions, 0)
+    return tf.stack([
+        mean,
+        tf.reduce_mean(tf.math.squared_difference(positions, mean), 0),
+        tf.reduce_min(positions, 0),
+        tf.reduce_max(positions, 0),
+        tf.reduce_sum(tf.cast(tf.equal(positions, 0.0), tf.float32), 0),
+    ])  # fmt: skip
+
+
+def _merged(traced: list[tuple[list[Row], int | None, int]], replicas: list[dict[str, NDArray[Any]]]) -> list[ExactArray]:
+    """The figures of all replicas or chunks together: float32 [5, channels], mean, std, min, max, share of zeros."""
+    merged, place = [], 0
+    for number, (rows, slot, channels) in enumerate(traced):
+        end = place + FIGURES * channels
+        parts = [
+            (int(replica["figures_of"][number]), replica["figures"][place:end].reshape(FIGURES, channels).astype(np.float64))
+            for replica in replicas
+        ]
+        parts = [part for part in parts if part[0]]
+        place = end
+        if parts:
+            merged.append(ExactArray(list(rows), _together(parts), "float32", slot))
+    return merged
+
+
+def _together(parts: list[tuple[int, NDArray[np.float64]]]) -> NDArray[np.float32]:
+    counts = np.array([count for count, _ in parts], np.float64)
+    figures = np.stack([part for _, part in parts])
+    share = (counts / counts.sum())[:, None]
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean = (figures[:, 0] * share).sum(0)
+        spread = ((figures[:, 1] + (figures[:, 0] - mean) ** 2) * share).sum(0)
+        low, high = figures[:, 2].min(0), figures[:, 3].max(0)
+        return np.stack([mean, np.sqrt(spread), low, high, figures[:, 4].sum(0) / counts.sum()]).astype(np.float32)
+
+
+def _as_stored(array: NDArray[Any]) -> NDArray[Any]:
+    """bfloat16 as its bits; all else as it is."""
+    return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
