@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -12,7 +14,7 @@ class NotKeras(TypeError):
     """The object is not a Keras model that LayerFlow can record."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Family:
     """The classes and version of one family. `operation` is None where functional graphs hold nothing but layers."""
 
@@ -27,11 +29,11 @@ class Family:
         """Whether `tensor` stands for a tensor while a functional model is being built."""
         return isinstance(tensor, self.symbolic_tensor)
 
-    @property
+    @cached_property
     def symbolic_tensor(self) -> type:
         if self.name == "keras":
             return self.module.KerasTensor
-        return type(self.module.Input((1,)))
+        return importlib.import_module(f"{self.module.__name__}.src.engine.keras_tensor").KerasTensor
 
 
 _families: dict[str, Family] = {}

@@ -13,12 +13,11 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import tensorflow as tf
-from tensorflow.python.autograph.core import ag_ctx
-from tensorflow.python.autograph.impl import api as autograph
 
 from tb_layerflow.log.records import Execution
 
 from . import execution, graphs, hooks, nests, statistics
+from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
 from .recording import Recording
@@ -108,7 +107,7 @@ class RecordedFunction:
         return self._outcomes
 
     def _twin(self) -> Callable[..., Any]:
-        converted = _converted(self.function) if self.options.get("autograph", True) else self.function
+        converted = convert(self.function) if self.options.get("autograph", True) else self.function
 
         @tf.autograph.experimental.do_not_convert
         @functools.wraps(self.function)
@@ -182,9 +181,3 @@ def _options_of(function: Any) -> dict[str, Any]:
         "input_signature": getattr(function, "input_signature", None),
     }
     return {name: value for name, value in options.items() if value is not None}
-
-
-def _converted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What `tf.function` would run: the function after AutoGraph."""
-    context = ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED, options=None)
-    return autograph.tf_convert(function, context, convert_by_default=True, user_requested=True)  # type: ignore[no-any-return]

@@ -82,3 +82,10 @@ def _has_side_effect(operation: Any) -> bool:
         return operation.type not in ("NoOp", "Assert")
     definition = operation.op_def
     return bool(definition is not None and definition.is_stateful and operation.type.startswith(("Assign", "Resource", "Print")))
+
+
+def is_stateful_random(operation: Any) -> bool:
+    """Whether an operation draws from a random stream that its kernel keeps (not from a seed that it is given)."""
+    definition = operation.op_def
+    named = operation.type.startswith(("Random", "ParameterizedTruncatedNormal", "TruncatedNormal", "Multinomial"))
+    return bool(named and definition is not None and definition.is_stateful)

@@ -12,11 +12,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.autograph.core import config as autograph_config
 
 from . import families
+from .autograph import convert_as_around, not_converted_again
 from .recording import Recording, active
 
 _lock = threading.RLock()
+_OWN_RULES = (autograph_config.DoNotConvert("tb_layerflow"),)
+"""AutoGraph passes through our wrappers and goes on converting what they call."""
 _MISSING = object()
 
 
@@ -36,6 +40,11 @@ class _Patches:
         """Past Keras's attribute tracking, straight into the object."""
         self._undo.append((layer, name, layer.__dict__.get(name, _MISSING)))
         layer.__dict__[name] = wrapper
+
+    def on_module(self, module: Any, name: str, value: Any) -> None:
+        """A module's global."""
+        self._undo.append((module, name, module.__dict__[name]))
+        setattr(module, name, value)
 
     def first_sight(self, layer: Any) -> bool:
         if id(layer) in self._seen:
@@ -78,6 +87,7 @@ def installed() -> Iterator[None]:
             for family in families.loaded():
                 _hook_family(patches, family)
             _hook_tapes(patches)
+            patches.on_module(autograph_config, "CONVERSION_RULES", _OWN_RULES + autograph_config.CONVERSION_RULES)
             yield
         finally:
             patches.undo()
@@ -131,6 +141,8 @@ def _see(patches: _Patches, layer: Any) -> None:
 
 
 def _call_wrapper(layer: Any, original: Any) -> Any:
+    converts = families.of(layer).name == "tf_keras"
+
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         recording = active()
@@ -140,15 +152,24 @@ def _call_wrapper(layer: Any, original: Any) -> Any:
             or recording.passes_by(args, kwargs, families.symbolic_types())
         ):
             return original(*args, **kwargs)
-        return _recorded(recording, layer, original, "layer", args, kwargs)
+        run = convert_as_around(original) if converts else original
+        return _recorded(recording, layer, original, "layer", args, kwargs, run)
 
-    return call
+    return not_converted_again(call)
 
 
-def _recorded(recording: Recording, layer: Any, original: Any, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _recorded(
+    recording: Recording,
+    layer: Any,
+    original: Any,
+    kind: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    run: Any = None,
+) -> Any:
     node = recording.begin(layer, original, kind, args, kwargs)
     try:
-        outputs = original(*args, **kwargs)
+        outputs = (run or original)(*args, **kwargs)
     except BaseException:
         recording.failed(node)
         raise

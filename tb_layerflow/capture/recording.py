@@ -42,7 +42,6 @@ class Recording:
         self.variable_gradients: dict[int, list[Any]] = {}
         self.iterations: Any = None
         self.loss_scale: Any = None
-        self.random_operations: list[str] = []
         self._producers: dict[int, tuple[Node, int]] = {}
         self._kept: list[Any] = []
         self._entering: dict[int, tuple[tuple[Any, ...], dict[str, Any]]] = {}

@@ -13,7 +13,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import execution, hooks, nests, statistics
+from . import execution, families, hooks, nests, statistics
+from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
 from .recording import Recording
@@ -91,7 +92,7 @@ class TrainingVariant:
 
     def _run_plain(self, batch: Any) -> Any:
         if self._plain is None:
-            self._plain = self._function(self.model.train_step)
+            self._plain = self._function(_train_step(self.model))
         return self._plain(batch)
 
     def _run_recorded(self, iterator: Any, batch: Any) -> Captured:
@@ -156,7 +157,9 @@ class TrainingVariant:
             self._nothing_ran = is_recorded
             outputs = strategy.run(convert(step) if convert else step, args=(batch,))
             logs, captured = outputs if is_recorded else (outputs, None)
-            logs = reduce_per_replica(logs, strategy, reduction="auto")
+            logs = reduce_per_replica(
+                logs, strategy, reduction=getattr(self.model, "distribute_reduction_method", None) or "auto"
+            )
             if captured is None:
                 return logs
             captured = strategy.experimental_local_results(captured)
@@ -178,7 +181,7 @@ class TrainingVariant:
         measured_before(self.instruments, step)
         self._nothing_ran = not self._eager
         with recording, _own_loss(self.model, captured):
-            logs = self.model.train_step(batch)
+            logs = _train_step(self.model)(batch)
         try:
             if recording.failure is not None:
                 raise recording.failure
@@ -217,6 +220,20 @@ class TrainingVariant:
         parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)
         x, y, sample_weight = (*parts, None, None)[:3]
         return Step(self.model, recording, x, y, sample_weight, gradient_factor=gradient_factor)
+
+
+def _train_step(model: Any) -> Callable[[Any], Any]:
+    """The model's step as its family runs it: `tf_keras` lets AutoGraph convert it, and counts the step once it succeeded."""
+    if families.of(model).name == "keras":
+        return model.train_step  # type: ignore[no-any-return]
+    step = model.train_step if model.run_eagerly else convert(model.train_step)
+
+    def train_step(batch: Any) -> Any:
+        logs = step(batch)
+        model._train_counter.assign_add(1)
+        return logs
+
+    return train_step
 
 
 def input_names(model: Any) -> list[str] | None:
@@ -268,6 +285,8 @@ def _first_replica() -> bool:
 
 def _loss_scale(optimizer: Any) -> Any:
     """What the optimizer multiplies the loss by, as a float32 scalar tensor; None where it does not."""
+    if hasattr(optimizer, "get_scaled_loss"):
+        return tf.cast(optimizer.loss_scale, tf.float32)
     if optimizer is None or not hasattr(optimizer, "scale_loss"):
         return None
     if getattr(optimizer, "loss_scale_factor", None) is None and not hasattr(optimizer, "initial_scale"):
