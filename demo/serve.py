@@ -9,27 +9,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 START_SECONDS = 120
+AS_PEOPLE_DO = ("-m", "tensorboard.main")
 _ADDRESS = re.compile(r"http://localhost:\d+\S*")
 
 
 @contextlib.contextmanager
-def tensorboard(log_dir: Path | str, *arguments: str, python: str = sys.executable) -> Iterator[str]:
+def tensorboard(log_dir: Path | str, *arguments: str, program: Sequence[str] = AS_PEOPLE_DO) -> Iterator[str]:
     """Serves `log_dir` at a free port of this machine; gives the address, with its `/` at the end.
 
     Args:
       log_dir: What `tensorboard --logdir` takes.
       arguments: Further arguments of the command.
-      python: The interpreter whose TensorBoard is started.
+      program: What of this interpreter is started.
 
     Raises:
       RuntimeError: It did not start; with what it said last.
     """
     with tempfile.TemporaryFile("w+") as said:
-        command = [python, "-m", "tensorboard.main", f"--logdir={log_dir}", "--host=localhost", "--port=0", *arguments]
+        command = [sys.executable, *program, f"--logdir={log_dir}", "--host=localhost", "--port=0", *arguments]
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
         try:
             yield _address(server, said.fileno())

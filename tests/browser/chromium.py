@@ -31,12 +31,15 @@ class Chromium:
         self._driver = driver
 
     def open(self, address: str, state: Mapping[str, object] | None = None, *, width: int = WIDTH, height: int = HEIGHT,
-             dark: bool = False) -> None:  # fmt: skip
-        """Open the tab of the TensorBoard at `address` (with its `/`), in the state that a shared link would hold."""
+             dark: bool = False, prelude: str = "") -> None:  # fmt: skip
+        """Open the tab of the TensorBoard at `address` (with its `/`), in the state that a shared link would hold.
+
+        `prelude` is a script that every frame runs before its own.
+        """
         url = f"{address}{'?darkMode=true' if dark else ''}#layerflow"
         if state:
             url += f"&p.layerflow.s={quote(urlencode(state), safe='')}"
-        self._tell(do="open", url=url, width=width, height=height, dark=dark)
+        self._tell(do="open", url=url, width=width, height=height, dark=dark, prelude=prelude)
 
     def evaluate(self, script: str) -> Any:
         """What an expression is worth now."""

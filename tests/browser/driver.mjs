@@ -1,6 +1,7 @@
 // Drives one real Chromium. Reads a command as one line of JSON, answers it with one line of JSON; knows nothing of what it looks at.
 //
-//   {"do": "open", "url", "width", "height", "dark"}    a new page with its own storage; the one before is closed
+//   {"do": "open", "url", "width", "height", "dark"}    a new page; the one before is closed. With "prelude", a
+//                                                      script, every frame runs it before its own
 //   {"do": "evaluate", "script"}                        the value of an expression in the plugin's frame
 //   {"do": "wait", "script", "seconds"}                 until an expression in the plugin's frame is true
 //   {"do": "press", "key"}   {"do": "click", "selector"}
@@ -22,12 +23,13 @@ const context = await chromium.launchPersistentContext(profile, { executablePath
 let page = null;
 let complaints = [];
 
-async function open({ url, width, height, dark }) {
+async function open({ url, width, height, dark, prelude }) {
   const before = page;
   page = await context.newPage();
   await before?.close();
   complaints = [];
   const complain = (kind, text) => complaints.push(`${kind}: ${text}`);
+  if (prelude) await page.addInitScript(prelude);
   page.on("console", (message) => {
     if (message.type() === "error" || /policy/i.test(message.text())) complain(message.type(), `${message.text()} (${message.location().url})`);
   });

@@ -1,0 +1,37 @@
+"""What recording takes in memory, at its peak. Run as a program it is one of the two processes that are compared."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+
+from .figure import Figure
+
+
+def measure() -> list[Figure]:
+    """The peak of a process that trains with every step recorded, against that of one that trains plainly."""
+    peaks = {kind: _peak_of_process(kind) for kind in ("plain", "recorded")}
+    ratio = peaks["recorded"] / peaks["plain"]
+    note = f"{peaks['recorded'] / 1024:.0f} / {peaks['plain'] / 1024:.0f} MiB"
+    return [Figure("peak memory of the process, every step recorded / plain", ratio, 1.15, note=note)]
+
+
+def _peak_of_process(kind: str) -> int:
+    command = [sys.executable, "-m", "bench.peak_memory", kind]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
+    return int(done.stdout.split()[-1])
+
+
+def _train(kind: str) -> None:
+    from .subject import Subject
+
+    subject = Subject(records=kind == "recorded")
+    for _ in range(2):
+        subject.recorded() if kind == "recorded" else subject.plain()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+if __name__ == "__main__":
+    _train(sys.argv[1])
