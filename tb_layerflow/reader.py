@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Sequence
 
+from ._reader.exact import ExactValues
 from ._reader.graph import Call, Edge, Graph, PortPath
 from ._reader.histograms import Histogram, SampledFrom
 from ._reader.history import LayerLossRow, Records
@@ -18,6 +19,8 @@ from ._reader.sessions import Seam, Session
 from ._reader.source import EventFiles, Source, Stored
 from ._reader.statistics import Statistics
 from ._reader.stream import Stream
+from ._reader.values import ManifestRow
+from .analysis.explanation import Explanation, Unexplained
 from .log import tags
 from .log.errors import LogError
 from .log.event_writer import SUBFOLDER
@@ -27,11 +30,14 @@ __all__ = [
     "Call",
     "Edge",
     "EventFiles",
+    "ExactValues",
+    "Explanation",
     "Graph",
     "Histogram",
     "LayerLossRow",
     "LogDir",
     "LogError",
+    "ManifestRow",
     "PathError",
     "PortPath",
     "Records",
@@ -43,6 +49,7 @@ __all__ = [
     "Statistics",
     "Stored",
     "Stream",
+    "Unexplained",
     "open",
 ]
 

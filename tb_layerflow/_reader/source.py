@@ -48,6 +48,9 @@ class Source(Protocol):
     def problems(self, run: str) -> list[str]:
         """Sentences about what of the run could not be read."""
 
+    def folder(self, run: str) -> str:
+        """The folder of a run on this machine, below which its value files are. LogError where there is none."""
+
     def refresh(self) -> None:
         """Look for what was added since."""
 
@@ -126,6 +129,10 @@ class EventFiles:
             files = self._files.get(run, {})
             return [file.problem for path, file in files.items() if file.problem and (_is_ours(path) or file in holding)]
 
+    def folder(self, run: str) -> str:
+        """The run's folder."""
+        return folder_of(self.logdir, run)
+
     def _blobs(self, run: str, tag: str, step: int) -> list[bytes]:
         """All blobs of a step. Those read last are kept, because they are asked for one after the other."""
         with self._lock:
@@ -137,6 +144,13 @@ class EventFiles:
                 kept = (*newest, next(newest[0].strings([newest[1]])))
                 self._newest_blobs = kept
             return kept[2]
+
+
+def folder_of(logdir: str, run: str) -> str:
+    """The folder of a run below the logdir. LogError where the run's name leads out of it."""
+    if os.path.isabs(run) or os.pardir in run.replace(os.sep, "/").split("/") or "\0" in run:
+        raise LogError(f"The run {run[:120]!r} is not below the logdir: its value files are not read.")
+    return os.path.join(logdir, run)
 
 
 def _is_ours(path: str) -> bool:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tb_layerflow.analysis.explanation import Explanation, Unexplained
 from tb_layerflow.log import paths
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry
 
 from .cache import BoundedCache
+from .exact import ExactValues
 from .graph import Graph
 from .graphs import Graphs
 from .histograms import Histogram, Histograms
@@ -20,6 +22,7 @@ from .history import LayerLossRow, Records, collect
 from .sessions import Head, Seam, Session, Sessions
 from .source import Source
 from .statistics import Statistics, stack
+from .values import CHANNELS, PICTURE, Manifests
 
 KINDS = ("input", "output", "error", *WEIGHT_KINDS)
 
@@ -40,6 +43,7 @@ class Stream:
         self._statistics: BoundedCache[Statistics] = BoundedCache(_STATISTICS_BYTES)
         self._histograms = Histograms(source, name, self._sessions)
         self._graphs = Graphs(source)
+        self._manifests = Manifests(source, name, self._sessions)
         self._history: BoundedCache[Records] = BoundedCache(1)
 
     def __repr__(self) -> str:
@@ -95,7 +99,7 @@ class Stream:
         with self._lock:
             self._load()
             found = [problem for run in self._runs for problem in self._source.problems(run)]
-            return list(dict.fromkeys(found + self._sessions.problems + self._graphs.problems))
+            return list(dict.fromkeys(found + self._sessions.problems + self._graphs.problems + self._manifests.problems))
 
     def ledger(self) -> list[LedgerEntry]:
         """What was recorded, skipped, truncated or sampled, and why: of every graph in force, then of the records by step."""
@@ -107,6 +111,7 @@ class Stream:
             entries.update(dict.fromkeys(newest.record.ledger))
         for head in self._heads:
             entries.update(dict.fromkeys(head.record.ledger))
+        entries.update(dict.fromkeys(self.values.cuts()))
         return list(entries)
 
     def losses(self) -> list[LayerLossRow]:
@@ -188,6 +193,56 @@ class Stream:
                 return found
         where = "at any step" if step is None else f"at step {step}"
         raise paths.PathError(f"There is no histogram of {kind} {port} of {path!r} {where}.")
+
+    # ----------------------------------------------------------------------------------------------------------- values
+
+    @property
+    def values(self) -> ExactValues:
+        """Which exact values there are: .steps, .rows(step), .manifest(step)."""
+        return ExactValues(self._source, self._manifests, self._heads_at, self._graph_of)
+
+    def value(self, path: str, kind: str = "output", port: int = 0, step: int | None = None) -> NDArray[np.generic]:
+        """One exact tensor, as it was recorded.
+
+        Args:
+          path: A call's path (a layer's, for weights), or the unique ending of one.
+          kind: As for `statistics`; an input that is another call's output is read as that. Or `channels:<kind>`: float32 [5,
+            channels], each channel's mean, std, min, max and share of zeros; or `picture`: the samples as people see them.
+          port: Which of the call's tensors.
+          step: One of `values.steps`; None: the newest that has it.
+
+        Returns:
+          The array in the tensor's own dtype (bfloat16 as float32), the samples that were kept first. Errors are float32.
+
+        Raises:
+          PathError: (a KeyError) No such path, or no such value at that step; the sentence says at which steps it is.
+          LogError: (a ValueError) Its file is not there, or damaged.
+        """
+        if kind != PICTURE:
+            _check_kind(kind.removeprefix(CHANNELS))
+        exact = self.values
+        return exact.value(exact.find(path, kind, port, step))
+
+    def explain(
+        self, path: str, index: Sequence[int], port: int = 0, step: int | None = None
+    ) -> Explanation | Unexplained:
+        """How one recorded number of an output came about: the products that made it, and their sum beside the number.
+
+        Args:
+          path: A call's path, or the unique ending of one.
+          index: The number's place in `value(path)`, the sample first; negative positions count from the end.
+          port: Which of the call's outputs.
+          step: As for `value`.
+
+        Returns:
+          An `Explanation` (.terms, .bias, .total, .recorded, .window, …), or an `Unexplained` with the .reason why there is none.
+
+        Raises:
+          PathError: (a KeyError) No such path, or no such output at that step.
+          IndexError: The index is outside of what was kept.
+          LogError: (a ValueError) The value file is not there, or damaged.
+        """
+        return self.values.explain(path, index, port, step)
 
     # --------------------------------------------------------------------------------------------------------- loading
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tb_layerflow.log import records, value_files
 from tb_layerflow.log.records import WEIGHT_KINDS, Exact, ExactArray
 
+from . import part as parts
 from . import statistics, value_cuts
 from .instrument import Step
 from .layer_table import own_weights
@@ -241,7 +242,7 @@ def _has_channels(shape: Any, everything: bool) -> bool:
     """Whether the part of a tensor is made of whole positions with all their channels."""
     if shape.rank is None or not shape[1:].is_fully_defined():
         return False
-    return everything or shape.rank > 2 or shape[1:].num_elements() <= statistics.parts.PART
+    return everything or shape.rank > 2 or shape[1:].num_elements() <= parts.PART
 
 
 def _channel_figures(positions: Any) -> Any:

@@ -28,6 +28,7 @@ class LayerFlowPlugin(base_plugin.TBPlugin):
 
     def __init__(self, context: base_plugin.TBContext) -> None:
         self._data_provider = context.data_provider
+        self._logdir = _logdir_of(context)
         self._logs = Logs()
 
     def get_plugin_apps(self) -> Mapping[str, serving.Application]:
@@ -50,7 +51,14 @@ class LayerFlowPlugin(base_plugin.TBPlugin):
     def _log(self, request: Request) -> LogDir:
         experiment = plugin_util.experiment_id(request.environ)
         context = plugin_util.context(request.environ)
-        return self._logs.get(experiment, lambda: ProviderSource(self._data_provider, context, experiment))
+        return self._logs.get(experiment, lambda: ProviderSource(self._data_provider, context, experiment, self._logdir))
+
+
+def _logdir_of(context: base_plugin.TBContext) -> str:
+    """The folder given as `--logdir`; empty where TensorBoard was started in another way."""
+    if getattr(context.flags, "logdir_spec", ""):
+        return ""
+    return str(context.logdir or getattr(context.flags, "logdir", "") or "")
 
 
 def _static(request: Request) -> Any:

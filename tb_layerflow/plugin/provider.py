@@ -7,6 +7,7 @@ side by side, and read again only where it grew.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from tensorboard import errors
 from tensorboard.data import provider as tensorboard_provider
 
 from tb_layerflow._reader.cache import BoundedCache
-from tb_layerflow._reader.source import Stored
+from tb_layerflow._reader.source import Stored, folder_of
 from tb_layerflow.log import tags
 from tb_layerflow.log.errors import LogError
 
@@ -38,11 +39,15 @@ _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="layerflow-read")
 class ProviderSource:
     """One experiment's records. Safe to use from many threads; sees what was added when `refresh` is called."""
 
-    def __init__(self, data_provider: Any, context: Any, experiment: str) -> None:
-        """`context` is TensorBoard's RequestContext, `experiment` its id, empty for the logdir that TensorBoard was given."""
+    def __init__(self, data_provider: Any, context: Any, experiment: str, logdir: str = "") -> None:
+        """`context` is TensorBoard's RequestContext, `experiment` its id, empty for the logdir that TensorBoard was given.
+
+        `logdir` is that folder, empty where TensorBoard has none (`--logdir_spec`).
+        """
         self._provider = data_provider
         self._context = context
         self._experiment = experiment
+        self._logdir = logdir
         self._tensors: BoundedCache[tuple[int, list[Stored]]] = BoundedCache(TENSOR_BYTES)
         self._blobs: BoundedCache[bytes] = BoundedCache(BLOB_BYTES)
         self._keys: dict[tuple[str, str], tuple[int, dict[int, list[str]]]] = {}
@@ -104,6 +109,12 @@ class ProviderSource:
                 "a control character. Rename the folder, or start TensorBoard with --load_fast=false."
             ) from error
         return self._blobs.put((run, tag, step, index), blob, len(blob))
+
+    def folder(self, run: str) -> str:
+        """The run's folder below the logdir: value files are no part of what TensorBoard loads."""
+        if not self._logdir:
+            raise LogError("Exact values are read from the run's folder: start TensorBoard with --logdir to see them.")
+        return folder_of(os.path.expanduser(self._logdir), run)
 
     def problems(self, run: str) -> list[str]:
         """None: TensorBoard reads the files, and tells nobody where it stops."""
