@@ -46,7 +46,7 @@ class Inference:
         parts: list[unpack.Figures] = []
         chunks: list[dict[str, Any]] = []
         losses = 0.0
-        with_loss = samples.has_labels and self._has_loss()
+        with_loss = samples.has_labels and self.has_loss
         for chunk, share, done in samples.chunks(self.chunk):
             with _untouched(self._variables()):
                 captured = self._call(chunk, share, done, with_loss)
@@ -58,7 +58,9 @@ class Inference:
         merged = unpack.merge(parts, self.outcome.plan.once())
         return self.outcome, merged, {"loss": losses} if with_loss else {}, chunks
 
-    def _has_loss(self) -> bool:
+    @property
+    def has_loss(self) -> bool:
+        """Whether labels have a loss to go into."""
         return self.loss is not None or bool(
             getattr(self.model, "compiled", False) and getattr(self.model, "loss", None) is not None
         )

@@ -42,6 +42,7 @@ def record_model(
 
     Raises:
         NotKeras: `model` is no Keras model.
+        ValueError: there are labels, but no loss that they could be for.
         RecordingError: with `strict`, something could not be recorded.
         OSError: the log cannot be written.
     """
@@ -51,6 +52,10 @@ def record_model(
     found = _loss_function(model, loss)
     instruments = wanted.for_samples(kinds, samples, weights=True, loss=found, values=values, everything=everything)
     inference = Inference(model, Needs(selection, kinds, everything), training=training, loss=found, instruments=instruments)
+    if samples.has_labels and not inference.has_loss:
+        raise ValueError(
+            f"record was given y, but {model.name!r} has no loss: compile it, give loss=, or leave y out. Received: loss=None."
+        )
     outcome, figures, losses, chunks = inference.run(samples)
     for sentence in selection.unmatched(outcome.graph):
         voice.warn(sentence)
