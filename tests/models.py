@@ -15,7 +15,7 @@ WIDTH = 4
 
 def siamese() -> keras.Model:
     """A shared `encoder`, with a `first_dense` inside, called on two inputs; the distance of the two codes."""
-    encoder = keras.Sequential([layers.Input((WIDTH,)), layers.Dense(5, activation="relu", name="first_dense"),
+    encoder = keras.Sequential([layers.Input((WIDTH,), name="numbers"), layers.Dense(5, activation="relu", name="first_dense"),
                                 layers.Dense(3, name="second_dense")], name="encoder")  # fmt: skip
     left, right = keras.Input((WIDTH,), name="left"), keras.Input((WIDTH,), name="right")
     distance = layers.Subtract(name="distance")([encoder(left), encoder(right)])
@@ -70,7 +70,7 @@ class CountsCalls(layers.Layer):
 def counting(**compiled: Any) -> keras.Model:
     """A regression whose layer `counter` counts the forward passes."""
     keras.utils.set_random_seed(11)
-    model = keras.Sequential([layers.Input((WIDTH,)), layers.Dense(4, name="first"), CountsCalls(name="counter"),
+    model = keras.Sequential([layers.Input((WIDTH,), name="numbers"), layers.Dense(4, name="first"), CountsCalls(name="counter"),
                               layers.Dense(1, name="last")], name="counting")  # fmt: skip
     model.compile("adam", "mse", **compiled)
     return model
@@ -79,7 +79,7 @@ def counting(**compiled: Any) -> keras.Model:
 def plain(**compiled: Any) -> keras.Model:
     """Two dense layers, for tests that need any model."""
     keras.utils.set_random_seed(11)
-    model = keras.Sequential([layers.Input((WIDTH,)), layers.Dense(3, activation="relu", name="first"),
+    model = keras.Sequential([layers.Input((WIDTH,), name="numbers"), layers.Dense(3, activation="relu", name="first"),
                               layers.Dense(1, name="last")], name="plain")  # fmt: skip
     model.compile(**{"optimizer": "sgd", "loss": "mse", **compiled})
     return model
@@ -107,7 +107,7 @@ BUILDERS: dict[str, Callable[..., keras.Model]] = {
 def _classifier(head: layers.Layer, *, from_logits: bool, **compiled: Any) -> keras.Model:
     keras.utils.set_random_seed(7)
     model = keras.Sequential([
-        layers.Input((WIDTH,)), layers.Dense(6, name="first"), layers.BatchNormalization(name="normal"),
+        layers.Input((WIDTH,), name="numbers"), layers.Dense(6, name="first"), layers.BatchNormalization(name="normal"),
         layers.Activation("relu", name="relu"), layers.Dropout(0.25, seed=9, name="dropout"), head,
     ], name="classifier")  # fmt: skip
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits)

@@ -1,6 +1,6 @@
-"""What recordings are held against: a forward pass written by hand over Keras's functional graphs, one tape, numpy's statistics.
+"""What recordings are held against: a pass written by hand over Keras's functional graphs, a tape, numpy's statistics.
 
-Nothing here uses the code under test. Every call's output goes through an identity of its own, so that the gradient at a group's output
+Nothing here uses the code under test. Every call's output goes through an identity of its own, so that the gradients at a group's output
 and at the output inside it are two numbers.
 """
 
@@ -20,7 +20,7 @@ PART = 32_768
 
 @dataclass
 class Pass:
-    """A forward pass (and the gradients of its loss): per call path the output, as numpy arrays, in the order of the calls' beginnings."""
+    """A forward pass (and the gradients of its loss): per call path the output, as numpy arrays, in the order of the calls."""
 
     outputs: dict[str, np.ndarray] = field(default_factory=dict)
     errors: dict[str, np.ndarray] = field(default_factory=dict)

@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 import tb_layerflow as layerflow
-from tb_layerflow.capture import statistics, variants
+from tb_layerflow.capture import sink, statistics, variants, warn
 from tests import models
 
 BATCH = 4
@@ -28,7 +28,7 @@ class Raises(keras.callbacks.Callback):
         super().__init__()
         self.times = 0
 
-        def hooked(*args: Any) -> None:
+        def hooked(*args: Any, logs: Any = None) -> None:
             self.times += 1
             if self.times == 3:
                 raise error("by another callback")
@@ -62,20 +62,19 @@ def test_nothing_remains_after_another_callback_raised(hook: str, error: Any, is
     both = [layerflow.LayerFlow(tmp_path, every=1), Raises(hook, error)]
     with pytest.raises(error):
         fit(model, *(both if is_first else reversed(both)))
-    for sink in _sinks(both[0]):
-        sink.drain()
+    drain_open_logs()
     assert_untouched(model, tmp_path)
 
 
-def _sinks(callback: Any) -> list[Any]:
-    from tb_layerflow.capture import sink
+def drain_open_logs() -> None:
+    """Wait for what a fit that ended in an exception has still to write: Keras calls no hook for it."""
+    for open_sink in list(sink._open_sinks):
+        open_sink.drain()
 
-    return [each for each in list(sink._open_sinks) if each.stream]
 
-
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_nothing_remains_after_the_data_raised(error: Any, tmp_path: Path) -> None:
-    model = models.plain(run_eagerly=error is KeyboardInterrupt)
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_nothing_remains_after_the_data_raised(eagerly: bool, tmp_path: Path) -> None:
+    model = models.plain(run_eagerly=eagerly)
     x, y = models.samples(model)
 
     class Batches(keras.utils.PyDataset):
@@ -83,27 +82,25 @@ def test_nothing_remains_after_the_data_raised(error: Any, tmp_path: Path) -> No
             return 4
 
         def __getitem__(self, index: int) -> Any:
-            if index == 3:
-                raise error("by the data")
+            if index == 2:
+                raise ValueError("by the data")
             return x[:BATCH], y[:BATCH]
 
-    with pytest.raises(error):
+    with pytest.raises(Exception, match="by the data"):
         model.fit(Batches(), verbose=0, shuffle=False, callbacks=[layerflow.LayerFlow(tmp_path, every=1)])
-    for sink in _sinks(None):
-        sink.drain()
+    drain_open_logs()
     assert_untouched(model, tmp_path)
 
 
 def test_nothing_remains_after_validation_raised(tmp_path: Path) -> None:
     model = models.plain()
-    with pytest.raises(Exception, match="[sS]hape|incompatible|[dD]imension"):
+    with pytest.raises(Exception, match=r"[sS]hape|incompatible|[dD]imension"):
         fit(
             model,
             layerflow.LayerFlow(tmp_path, every=1),
             validation_data=(np.zeros((4, 9), np.float32), np.zeros((4, 1), np.float32)),
         )
-    for sink in _sinks(None):
-        sink.drain()
+    drain_open_logs()
     assert_untouched(model, tmp_path)
 
 
@@ -151,7 +148,7 @@ def test_a_failure_in_recording_is_one_warning_and_the_step_runs_exactly_once(
         raise RuntimeError("deliberately")
 
     monkeypatch.setattr(module, name, fails)
-    with pytest.warns(UserWarning) as warned:
+    with pytest.warns(warn.LayerFlowWarning) as warned:
         assert_trains_as_without(lambda: models.counting(run_eagerly=eagerly), layerflow.LayerFlow(tmp_path, every=1))
     assert [str(warning.message) for warning in warned if "LayerFlow" in str(warning.message)] == [
         "LayerFlow: recording the step failed (RuntimeError: deliberately). Recording is off; training goes on."
@@ -173,14 +170,17 @@ def test_strict_raises_what_would_have_been_a_warning(tmp_path: Path, monkeypatc
 
 def test_a_failure_of_the_users_own_step_is_raised_as_it_is(tmp_path: Path) -> None:
     class Failing(keras.layers.Layer):
+        armed = False
+
         def call(self, numbers: Any) -> Any:
-            if not isinstance(numbers, keras.KerasTensor):
+            if self.armed:
                 raise ArithmeticError("in the user's layer")
             return numbers
 
     for eagerly in (False, True):
         symbol = keras.Input((models.WIDTH,))
         model = keras.Model(symbol, keras.layers.Dense(1)(Failing(name="failing")(symbol)))
+        model.get_layer("failing").armed = True
         model.compile("sgd", "mse", run_eagerly=eagerly)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -196,8 +196,6 @@ def test_a_folder_that_cannot_be_written_is_one_warning_and_training_goes_on(tmp
 
 
 def test_a_full_disk_is_one_warning_and_training_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tb_layerflow.capture import sink
-
     class Full(sink.FastRecords):
         written = 0
 

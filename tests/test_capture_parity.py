@@ -1,4 +1,4 @@
-"""Training is the same to the last bit with and without the callback: weights, optimizer, metrics, History and every random state."""
+"""Training is the same to the last bit with and without the callback: weights, optimizer, metrics, History, random states."""
 
 from __future__ import annotations
 
