@@ -16,19 +16,20 @@ if TYPE_CHECKING:
 
 __all__ = ["LayerFlow", "Recorder", "Values", "errors", "flush", "outputs", "record", "tap", "weights"]
 
-WHAT = ("outputs", "errors", "weights")
+WHAT = ("outputs", "errors", "weights", "lineage")
 _EXTRAS = ("losses",)
 _ALWAYS = ("outputs",)
 RECORD_VALUES = Values(samples=4, every=1)
 """What `record` keeps by itself."""
 
 
-def _checked_what(what: Iterable[str]) -> tuple[str, ...]:
+def _checked_what(what: Iterable[str], source: bool) -> tuple[str, ...]:
+    """The kinds; `source` asks for the text of the users' lines beside the lineage."""
     wanted = (what,) if isinstance(what, str) else tuple(what)
     for kind in wanted:
         if kind not in WHAT + _EXTRAS:
             raise ValueError(f"what must hold kinds out of {', '.join(map(repr, WHAT + _EXTRAS))}. Received: {kind!r}.")
-    return tuple(dict.fromkeys(_ALWAYS + wanted))
+    return tuple(dict.fromkeys(_ALWAYS + wanted + (("source",) if source else ())))
 
 
 def _checked_statistics(statistics: str) -> bool:
@@ -71,6 +72,7 @@ class LayerFlow:
             outputs of calls that reshape, normalise or activate; other outputs; outputs of weighted layers last.
         class_names: what the model's classes are called, in their order; "imagenet": as Keras knows them.
         pictures: the probe's samples as people should see them, uint8 [samples, height, width(, 1, 3 or 4)].
+        source: keep the text of the user's own lines that made an operation, not only their file and number.
         strict: raise where recording would otherwise warn and go on.
 
     Raises:
@@ -100,10 +102,11 @@ class LayerFlow:
         values: str | Values = "auto",
         class_names: Any = None,
         pictures: Any = None,
+        source: bool = False,
         strict: bool = False,
     ) -> None:
         folder = _checked_folder(log_dir)
-        kinds = _checked_what(what)
+        kinds = _checked_what(what, source)
         everything = _checked_statistics(statistics)
         wanted = checked(values, Values())
         if stream is not None:
@@ -157,7 +160,7 @@ class Recorder:
         log_dir: the run's folder.
         models: the models whose calls are meant; None: every layer that runs.
         stream: the stream's name; "train" by default.
-        every, what, layers, statistics, strict: as for `LayerFlow`; "auto" records steps 0, 1, 2, 5, 10, 20, 50, then every 100;
+        every, what, layers, statistics, source, strict: as for `LayerFlow`; "auto" records steps 0, 1, 2, 5, 10, 20, 50, then every 100;
             "epoch" is not possible, as a loop does not say where its epochs end.
 
     Raises:
@@ -187,10 +190,11 @@ class Recorder:
         what: Iterable[str] = WHAT,
         layers: Any = None,
         statistics: str = "auto",
+        source: bool = False,
         strict: bool = False,
     ) -> None:
         folder = _checked_folder(log_dir)
-        kinds = _checked_what(what)
+        kinds = _checked_what(what, source)
         everything = _checked_statistics(statistics)
         tags.check_stream(stream)
         if isinstance(every, str) and every == "epoch":
@@ -326,6 +330,7 @@ def record(
     values: str | Values = RECORD_VALUES,
     class_names: Any = None,
     pictures: Any = None,
+    source: bool = False,
     strict: bool = False,
 ) -> Stream:
     """Record a model once, without training it, and return the stream that was written.
@@ -341,7 +346,7 @@ def record(
         loss: what Keras takes as a loss; None: the model's own, if it is compiled.
         step: the step of the record, from 0 on.
         training: whether the model runs as in training.
-        stream, what, layers, statistics, values, class_names, strict: as for `LayerFlow`; the exact values of the first four
+        stream, what, layers, statistics, values, class_names, source, strict: as for `LayerFlow`; the exact values of the first four
             samples are kept.
         pictures: the samples as people should see them, as for `LayerFlow`.
 
@@ -357,7 +362,7 @@ def record(
         raise TypeError("record needs the samples x to run the model on. Received: x=None.")
     if not isinstance(step, int) or step < 0:
         raise ValueError(f"step must be an integer from 0 on. Received: {step!r}.")
-    kinds = _checked_what(what)
+    kinds = _checked_what(what, source)
     everything = _checked_statistics(statistics)
     tags.check_stream(stream)
     folder = None if log_dir is None else _checked_folder(log_dir)

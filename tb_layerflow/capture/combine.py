@@ -53,7 +53,24 @@ def _add_graph(combined: Outcome, outcome: Outcome, layer_numbers: dict[int, int
         if call.layer is not None and not graph.layers[call.layer].called:
             graph.layers[call.layer] = replace(graph.layers[call.layer], path=paths.layer_path(call.path), called=True)
     combined.nodes += outcome.nodes
+    _add_lineage(graph, outcome.graph, shift)
     graph.ledger += [replace(entry, path=renamed.get(entry.path, entry.path)) for entry in outcome.graph.ledger]
+
+
+def _add_lineage(graph: records.Graph, added: records.Graph, shift: int) -> None:
+    ops, stacks = len(graph.ops), len(graph.stacks)
+    graph.ops += [
+        replace(
+            op,
+            call=None if op.call is None else op.call + shift,
+            forward_op=None if op.forward_op is None else op.forward_op + ops,
+            stack=None if op.stack is None else op.stack + stacks,
+            inputs=[number + ops for number in op.inputs],
+        )
+        for op in added.ops
+    ]
+    graph.stacks += added.stacks
+    graph.source |= added.source
 
 
 def _add_layer(combined: Outcome, outcome: Outcome, number: int, layer_numbers: dict[int, int]) -> int:

@@ -134,7 +134,7 @@ def record_call(
     """Run `function` while its calls are recorded, in the graph being built or eagerly: (its outputs, arrays to leave, what was
     found).
     """
-    recording = Recording(errors="errors" in needs.kinds)
+    recording = Recording(errors="errors" in needs.kinds, lineage="lineage" in needs.kinds)
     instruments = [make() for make in needs.instruments.values()]
     step = Step(None, recording)
     measured_before(instruments, step)

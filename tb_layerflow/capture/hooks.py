@@ -8,13 +8,13 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.autograph.core import config as autograph_config
 
-from . import families
+from . import families, lineage_hooks, nests
 from .autograph import convert_as_around, not_converted_again
 from .recording import Recording, active
 
@@ -88,7 +88,8 @@ def installed() -> Iterator[None]:
                 _hook_family(patches, family)
             _hook_tapes(patches)
             patches.on_module(autograph_config, "CONVERSION_RULES", _OWN_RULES + autograph_config.CONVERSION_RULES)
-            yield
+            with lineage_hooks.installed(patches.on_layer):
+                yield
         finally:
             patches.undo()
             _depth -= 1
@@ -103,6 +104,8 @@ def _hook_family(patches: _Patches, family: families.Family) -> None:
         patches.on_class(owner, "apply_gradients", _applies_pairs)
         if hasattr(owner, "apply"):
             patches.on_class(owner, "apply", _applies_gradients)
+        for updating in _with_own(owner, "update_step"):
+            patches.on_class(updating, "update_step", lineage_hooks.updates)
         if hasattr(owner, "scale_loss"):
             for scaling in _with_own(owner, "scale_loss"):
                 patches.on_class(scaling, "scale_loss", _scales_loss)
@@ -281,13 +284,21 @@ def _tape_exits(original: Any) -> Any:
     return leave
 
 
+def _noted_backward(recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AbstractContextManager[None]:
+    if recording.lineage is None:
+        return nullcontext()
+    target = args[0] if args else kwargs.get("target")
+    recording.lineage.targets += [leaf for _, leaf in nests.flatten(target)]
+    return recording.lineage.during(backward=True, forward=None)
+
+
 def _tape_differentiates(original: Any) -> Any:
     @functools.wraps(original)
     def differentiate(self: Any, *args: Any, **kwargs: Any) -> Any:
         recording = active()
         if recording is None or recording.tapes.running:
             return original(self, *args, **kwargs)
-        with recording.tapes.backward_pass() as number:
+        with recording.tapes.backward_pass() as number, _noted_backward(recording, args, kwargs):
             gradients = original(self, *args, **kwargs)
         recording.differentiated(number, gradients)
         if original.__name__ == "gradient":

@@ -99,7 +99,8 @@ class Inference:
         x, y, sample_weight = chunk
         captured: dict[str, Any] = {}
         errors = with_loss and "errors" in self.needs.kinds
-        recording = Recording(errors=errors, input_names=input_names(self.model))
+        lineage = "lineage" in self.needs.kinds
+        recording = Recording(errors=errors, input_names=input_names(self.model), lineage=lineage)
         step = Step(self.model, recording, x, y, sample_weight, training=self.training, skip=done)
         measured_before(self.instruments, step)
         with recording:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log import records
 
-from . import calls, graphs, layer_table
+from . import calls, graph_operations, graphs, layer_table
 from .calls import Leaf, Node
 from .recording import Recording
 
@@ -86,7 +86,7 @@ def conclude(
         results: the tensors that the step returns; calls that nothing depends on are dropped.
         model: the model that was recorded, or None; its layers that were never called are listed too.
         selected: which calls' numbers are wanted.
-        kinds: of `what`: "outputs" (with inputs), "errors".
+        kinds: of `what`: "outputs" (with inputs), "errors"; and "source": with the text of the users' lines.
         everything: whether all figures come from all elements.
     """
     dropped = _drop_phantoms(recording, results)
@@ -106,7 +106,17 @@ def conclude(
     for node, call in zip(nodes, graph.calls, strict=True):
         _plan_call(plan, node, call, passes, set(kinds))
     graph.ledger = _ledger(graph, dropped, set(kinds), recording)
+    _add_lineage(recording, graph, layers, source="source" in kinds)
     return Outcome(graph, plan, nodes, layers, dropped)
+
+
+def _add_lineage(recording: Recording, graph: records.Graph, layers: list[Any], *, source: bool) -> None:
+    try:
+        graph_operations.describe(recording, graph, layers, source=source)
+    except Exception as error:  # the numbers are worth more than their lineage
+        graph.ops, graph.stacks = [], []
+        why = f"{type(error).__name__}: {error}"
+        graph.ledger.append(records.LedgerEntry("", "op", -1, "skipped", f"the operations could not be told: {why}"))
 
 
 def _drop_phantoms(recording: Recording, results: Iterable[Any]) -> int:

@@ -103,7 +103,7 @@ class LoopRecorder:
 
     @contextmanager
     def _eagerly(self) -> Iterator[None]:
-        recording = Recording(errors="errors" in self.needs.kinds)
+        recording = Recording(errors="errors" in self.needs.kinds, lineage="lineage" in self.needs.kinds)
         instruments = [make() for make in self.needs.instruments.values()]
         step = Step(None, recording)
         measured_before(instruments, step)

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from . import graphs, nests
 from .calls import Error, Leaf, Node
+from .lineage import Lineage
 from .taps import Tapes, tap
 
 _active = threading.local()
@@ -29,8 +30,9 @@ class Recording:
     recording itself will differentiate (a probe).
     """
 
-    def __init__(self, *, errors: bool = True, input_names: list[str] | None = None) -> None:
+    def __init__(self, *, errors: bool = True, input_names: list[str] | None = None, lineage: bool = False) -> None:
         self.errors = errors
+        self.lineage = Lineage() if lineage else None
         self.input_names = input_names
         self.roots: list[Node] = []
         self.stack: list[Node] = []
@@ -52,10 +54,14 @@ class Recording:
     def __enter__(self) -> Recording:
         self._outer = active()
         self.graph = graphs.current()
+        if self.lineage is not None:
+            self.lineage.begin(self.graph)
         _active.recording = self
         return self
 
     def __exit__(self, *exception: object) -> None:
+        if self.lineage is not None:
+            self.lineage.end(self.graph)
         _active.recording = self._outer
 
     # ------------------------------------------------------------------------------------------------------------- calls
@@ -109,10 +115,14 @@ class Recording:
         for (key, tensor), (_, uncast) in zip(received, before, strict=True):
             node.inputs.append(self._input(node, key, tensor, uncast))
         self.stack.append(node)
+        if self.lineage is not None:
+            self.lineage.enter(call=node)
         return node
 
     def _end(self, node: Node, outputs: Any) -> Any:
         self.stack.pop()
+        if self.lineage is not None:
+            self.lineage.leave_call(node)
         node.operations = (node.operations[0], self._operation_count())
         outputs = nests.map_leaves(lambda port, leaf: leaf, outputs)
         for key, leaf in nests.flatten(outputs):
@@ -143,6 +153,8 @@ class Recording:
         if node is None:
             return
         node.failed = True
+        if self.lineage is not None:
+            self.lineage.leave_call(node)
         while self.stack and self.stack.pop() is not node:
             pass
 
@@ -254,6 +266,8 @@ class Recording:
         named, found = nests.flatten(sources), nests.flatten(gradients)
         for (_, source), (_, gradient) in zip(named, found, strict=False):
             if hasattr(source, "assign"):
+                if self.lineage is not None and gradient is not None:
+                    self.lineage.gradients.append((gradient, identity_of(source)))
                 self.variable_gradients.setdefault(identity_of(source), []).append(gradient)
 
     def applied(self, optimizer: Any, gradients: list[Any]) -> None:

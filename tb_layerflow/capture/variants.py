@@ -176,7 +176,10 @@ class TrainingVariant:
         if optimizer is not None and hasattr(optimizer, "iterations"):
             captured["iterations"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
         scale = _loss_scale(optimizer)
-        recording = Recording(errors="errors" in self.needs.kinds, input_names=input_names(self.model))
+        kinds = self.needs.kinds
+        recording = Recording(
+            errors="errors" in kinds, input_names=input_names(self.model), lineage="lineage" in kinds
+        )
         step = self._step(recording, batch, None if scale is None else 1.0 / scale)
         measured_before(self.instruments, step)
         self._nothing_ran = not self._eager

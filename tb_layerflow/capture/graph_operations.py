@@ -1,0 +1,182 @@
+"""The operations of a traced step, those in the bodies of its functions included, as `attribution` wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from tb_layerflow.log import records
+
+from . import calls
+from .attribution import Made, Ties, attribute
+from .calls import Node
+from .frames import Stacks
+from .layer_table import own_weights
+from .lineage import NOTHING, Lineage, Running
+from .recording import Recording, identity_of
+
+
+def describe(recording: Recording, graph: records.Graph, layers: list[Any], *, source: bool = False) -> None:
+    """Put the operations that were made while `recording` was active into `graph`, whose calls are known.
+
+    Builds no operations. `source` also keeps the text of the users' lines.
+    """
+    lineage = recording.lineage
+    if lineage is None:
+        return
+    if recording.graph is None:
+        return
+    stacks = Stacks()
+    names = _variable_names(graph, layers)
+    made = list(_made(lineage, recording.graph, stacks, names))
+    _name_gradients(made, lineage, names)
+    ties = Ties(
+        forward=lineage.ties,
+        stands_for=_stand_ins(recording.roots),
+        variables=names,
+        targets=[tensor.op for tensor in lineage.targets if hasattr(tensor, "op")],
+    )
+    graph.ops = attribute(made, ties)
+    graph.stacks = stacks.all
+    if source:
+        from .frames import source_lines
+
+        graph.source = source_lines(graph.stacks, stacks.paths)
+
+
+def _made(lineage: Lineage, root: Any, stacks: Stacks, names: dict[int, str]) -> Iterator[Made]:
+    waiting: list[tuple[Any, str, Running]] = [(root, "", NOTHING)]
+    seen = {root}
+    while waiting:
+        graph, body, around = waiting.pop(0)
+        variables = _captured_variables(graph, names)
+        for place, operation in _span(lineage, graph, root):
+            running = lineage.state_at(graph, place, around)
+            is_argument = operation.type == "Placeholder" and not body and place < lineage.first
+            if "/replica_" in f"/{operation.name}" and not body:
+                continue
+            yield Made(
+                key=operation,
+                name=operation.name,
+                type=operation.type,
+                running=running,
+                origin=stacks.of(operation.traceback),
+                inputs=[tensor.op for tensor in operation.inputs],
+                body=body,
+                variable=_variable_of(operation, variables),
+                is_argument=is_argument,
+            )
+            for name in _function_names(operation):
+                inner = _body(graph, name)
+                if inner is not None and inner not in seen:
+                    seen.add(inner)
+                    waiting.append((inner, name, running))
+
+
+def _span(lineage: Lineage, graph: Any, root: Any) -> Iterable[tuple[int, Any]]:
+    """The operations of a graph by number: of the root those of the recording, and the arguments that they take."""
+    operations = graph.get_operations()
+    if graph is not root:
+        return enumerate(operations)
+    arguments = [
+        (place, operation) for place, operation in enumerate(operations[: lineage.first]) if operation.type == "Placeholder"
+    ]
+    return [*arguments, *enumerate(operations[lineage.first : lineage.last], lineage.first)]
+
+
+_function_attributes: dict[str, list[tuple[str, bool]]] = {}
+
+
+def _function_names(operation: Any) -> Iterator[str]:
+    """The functions that an operation runs."""
+    known = _function_attributes.get(operation.type)
+    if known is None:
+        definition = operation.op_def
+        found = [] if definition is None else [(one.name, one.type) for one in definition.attr]
+        known = [(name, type_ == "list(func)") for name, type_ in found if type_ in ("func", "list(func)")]
+        _function_attributes[operation.type] = known
+    for name, is_list in known:
+        value = operation.get_attr(name)
+        for function in value if is_list else [value]:
+            if getattr(function, "name", ""):
+                yield str(function.name)
+
+
+def _body(graph: Any, name: str) -> Any:
+    while graph is not None:
+        function = getattr(graph, "_get_function", lambda name: None)(name)
+        inner = getattr(function, "graph", None)
+        if inner is not None:
+            return inner
+        graph = getattr(graph, "outer_graph", None)
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------- variables
+
+
+def _variable_names(graph: records.Graph, layers: list[Any]) -> dict[int, str]:
+    """Variables by identity: a layer's by `<layer path>/<weight>`."""
+    names: dict[int, str] = {}
+    for layer, described in zip(layers, graph.layers, strict=True):
+        prefix = "" if described.path == "." else f"{described.path}/"
+        for variable, weight in zip(own_weights(layer), described.weights, strict=False):
+            names.setdefault(identity_of(variable), f"{prefix}{weight.name}")
+    return names
+
+
+def _captured_variables(graph: Any, names: dict[int, str]) -> dict[Any, str]:
+    """Names by the operations of the tensors that stand for variables in this graph."""
+    handles: dict[Any, str] = {}
+    around = graph
+    chain = []
+    while around is not None and hasattr(around, "captures"):
+        chain.append(around)
+        around = around.outer_graph
+    for one in reversed(chain):
+        for variable in getattr(one, "_watched_variables", None) or one.variables:
+            name = names.get(id(variable)) or str(variable.name).partition(":")[0]
+            handles.setdefault(_standing_for(variable.handle), name)
+        for outside, inside in one.captures:
+            if (key := _standing_for(outside)) in handles:
+                handles[inside.op] = handles[key]
+    return handles
+
+
+def _standing_for(handle: Any) -> Any:
+    """What identifies a variable's handle: the operation of a graph's, the object itself of an eager one."""
+    return id(handle) if isinstance(handle, tf.__internal__.EagerTensor) else handle.op
+
+
+def _variable_of(operation: Any, variables: dict[Any, str]) -> str:
+    """The variable that an operation reads or writes."""
+    if operation in variables:
+        return variables[operation]
+    if any(True for _ in _function_names(operation)):
+        return ""
+    return next((variables[tensor.op] for tensor in operation.inputs if tensor.op in variables), "")
+
+
+def _name_gradients(made: list[Made], lineage: Lineage, names: dict[int, str]) -> None:
+    """The operation that made a variable's gradient names the variable."""
+    named = {}
+    for gradient, variable in lineage.gradients:
+        tensor = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
+        if hasattr(tensor, "op") and variable in names:
+            named[tensor.op] = names[variable]
+    for one in made:
+        if one.key in named and not one.variable:
+            one.variable = named[one.key]
+
+
+def _stand_ins(roots: list[Node]) -> dict[Any, Any]:
+    """The operations of taps, each with the operation whose output it passes on."""
+    found = {}
+    for node in calls.walk(roots):
+        for leaf in node.outputs:
+            passed_on, original = leaf.passed_on, leaf.tensor
+            if passed_on is not None and original is not None and hasattr(passed_on, "op"):
+                found[passed_on.op] = original.op
+    return found
