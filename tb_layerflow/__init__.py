@@ -26,7 +26,27 @@ _HOMES = {
     "record": "summary",
     "open": "reader",
 }
-__all__ = ["LayerFlow", "Recorder", "open", "reader", "record", "summary"]
+__all__ = ["LayerFlow", "Recorder", "find_layers", "open", "reader", "record", "summary"]
+
+
+def find_layers(model: Any, pattern: str) -> list[Any]:
+    """Find layers in nested models by name, path or glob.
+
+    Args:
+        model: a Keras model, of either family.
+        pattern: a name without "/" matches at any depth; in a path "*" stops at "/", "**" does not.
+
+    Returns:
+        Every match, with `.path`, `.layer` and `.access`, the Python text that reaches the layer from `model`.
+
+    Raises:
+        TypeError: `model` is no Keras model.
+        LookupError: nothing matches; the sentence names the nearest.
+    """
+    from .capture import access, families
+
+    families.of(model)
+    return access.find(model, pattern)
 
 
 def __getattr__(name: str) -> Any:

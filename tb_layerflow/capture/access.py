@@ -19,11 +19,11 @@ _SKIPPED = ("tensorflow", "keras", "tf_keras", "numpy", "builtins", "threading",
 
 @dataclass(frozen=True)
 class Reached:
-    """A layer held by a model. `path` is made of names along the way, `text` is Python that reaches it from `model`."""
+    """A layer held by a model. `path` is made of names along the way, `access` is Python that reaches it from `model`."""
 
     layer: Any
     path: str
-    text: str
+    access: str
 
     @property
     def is_input(self) -> bool:
@@ -39,7 +39,7 @@ def reachable(model: Any, text: str = "model") -> list[Reached]:
     waiting = deque(found)
     while waiting:
         holder = waiting.popleft()
-        for layer, reaching in _held(holder.layer, holder.text):
+        for layer, reaching in _held(holder.layer, holder.access):
             if id(layer) in seen:
                 continue
             seen.add(id(layer))
@@ -47,6 +47,22 @@ def reachable(model: Any, text: str = "model") -> list[Reached]:
             found.append(reached)
             waiting.append(reached)
     return found
+
+
+def find(model: Any, pattern: str) -> list[Reached]:
+    """The layers whose path a name, a path or a glob matches, in the order in which they are held.
+
+    Raises:
+        LookupError: nothing matches; the sentence names the nearest.
+    """
+    found = reachable(model)
+    everywhere = [reached.path for reached in found]
+    matches = paths.find(everywhere, pattern)
+    if not matches:
+        nearest = paths.nearest(everywhere, pattern)
+        hint = f" Nearest: {', '.join(nearest)}." if nearest else ""
+        raise LookupError(f"No layer of {model.name!r} matches. Received: {pattern!r}.{hint}")
+    return [found[index] for index in matches]
 
 
 def _held(layer: Any, text: str) -> Iterator[tuple[Any, str]]:

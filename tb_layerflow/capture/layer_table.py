@@ -53,7 +53,7 @@ class LayerTable:
             called=called,
             trainable=bool(layer.trainable),
             weights=[weight_of(variable) for variable in own_weights(layer)],
-            access=found.text if found else "",
+            access=found.access if found else "",
             config=_config(layer),
             module=type(layer).__module__,
             dtype_policy=_dtype_policy(layer),

@@ -174,7 +174,7 @@ class Recording:
                 continue
             name = key or "input"
             if self.input_names is not None and len(self.input_names) == len(received) and (not key or key.isdecimal()):
-                name = self.input_names[position]
+                name = self.input_names[position] or name
             node = Node(None, name, "Input", "input", root, status=root.status)
             leaf = self._leaf(node, "", tensor)
             leaf.error = leaf.error or "an input of the model"

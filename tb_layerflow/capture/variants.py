@@ -5,6 +5,7 @@ What is captured leaves the step beside Keras's logs, never in them. A variant i
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,9 @@ from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
 from .recording import Recording
 from .warn import say
+
+_MADE_UP_NAME = re.compile(r"(input|input_layer|keras_tensor)(_[0-9]+)?|.*_input")
+"""Names that Keras gives to inputs by counting; they differ from process to process, and say nothing."""
 
 
 @dataclass
@@ -177,9 +181,7 @@ class TrainingVariant:
             captured["iterations"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
         scale = _loss_scale(optimizer)
         kinds = self.needs.kinds
-        recording = Recording(
-            errors="errors" in kinds, input_names=input_names(self.model), lineage="lineage" in kinds
-        )
+        recording = Recording(errors="errors" in kinds, input_names=input_names(self.model), lineage="lineage" in kinds)
         step = self._step(recording, batch, None if scale is None else 1.0 / scale)
         measured_before(self.instruments, step)
         self._nothing_ran = not self._eager
@@ -240,12 +242,14 @@ def _train_step(model: Any) -> Callable[[Any], Any]:
 
 
 def input_names(model: Any) -> list[str] | None:
-    """What the inputs of a functional or sequential model are called, or None."""
+    """What the user called the inputs of a functional or sequential model; empty where Keras made the name up. None: unknown."""
     try:
-        names = getattr(model, "input_names", None) or [tensor.name for tensor in model.inputs or []]
+        named = model if getattr(model, "input_names", None) else getattr(model, "_functional", None)
+        names = getattr(named, "input_names", None) or [tensor.name for tensor in model.inputs or []]
     except (AttributeError, TypeError, ValueError):
         return None
-    return [str(name).partition(":")[0] for name in names] or None
+    plain = [str(name).partition(":")[0] for name in names]
+    return ["" if _MADE_UP_NAME.fullmatch(name) else name for name in plain] or None
 
 
 def _trainer_module(model: Any) -> str:
