@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tb_layerflow.analysis.explain import checked_index
 from tb_layerflow.analysis.explanation import Explanation, Unexplained
 from tb_layerflow.log import paths
 from tb_layerflow.log.errors import LogError
@@ -97,7 +98,7 @@ class ExactValues:
         """How one number of an output came about, from what the same record holds."""
         found = self.find(path, "output", port, step)
         shape = found.value.shape
-        place = microscope.checked_index(index, shape)
+        place = checked_index(index, shape)
         recorded = float(self.value(found, tuple(slice(at, at + 1) for at in place)).reshape(-1)[0])
         kinds = {kind: values.places_of(found.graph, found.held.manifest, kind) for kind in ("input", "weight")}
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from tb_layerflow.log.records import COLUMNS
 
+MOST_AXES = 32
+_WHOLE = r"-?[0-9]{1,9}"
+
 MAX_LENGTH = 4096
 """Characters of one parameter; call paths of deeply nested models are long."""
 
@@ -53,6 +56,44 @@ def kind(name: str, given: str) -> str:
     return given
 
 
+def value_kind(name: str, given: str) -> str:
+    """A kind of exact array: of tensor, its figures per channel, or the pictures."""
+    if given != "picture":
+        try:
+            kind(name, given.removeprefix("channels:"))
+        except BadRequest as error:
+            raise BadRequest(f"{str(error).removesuffix('.')}; or channels:<kind>, or picture.") from None
+    return given
+
+
+def channels(name: str, given: str) -> slice:
+    """A range `a:b` of channels."""
+    match = re.fullmatch(r"([0-9]{1,9}):([0-9]{1,9})", given)
+    if match is None or int(match[1]) >= int(match[2]):
+        raise BadRequest(f"{name} must be a range of channels such as 0:16. Received: {_shown(given)}.")
+    return slice(int(match[1]), int(match[2]))
+
+
+def slices(name: str, given: str) -> tuple[slice, ...]:
+    """numpy's slices without steps backwards: `0,:,2:9,::2`. An index keeps its axis."""
+    found: list[slice] = []
+    for one in given.split(","):
+        match = re.fullmatch(rf"(?:({_WHOLE})|({_WHOLE})?:({_WHOLE})?(?::([1-9][0-9]{{0,8}}))?)", one.strip())
+        if match is None or len(found) == MOST_AXES:
+            raise BadRequest(f"{name} must be indices and slices such as 0,:,2:9. Received: {_shown(given)}.")
+        index, *ends = (None if text is None else int(text) for text in match.groups())
+        found.append(slice(*ends) if index is None else slice(index, index + 1 or None))
+    return tuple(found)
+
+
+def index(name: str, given: str) -> tuple[int, ...]:
+    """The place of one number: `0,5,5,0`."""
+    parts = given.split(",")
+    if len(parts) > MOST_AXES or not all(re.fullmatch(_WHOLE, part.strip()) for part in parts):
+        raise BadRequest(f"{name} must be whole numbers such as 0,5,5,0. Received: {_shown(given)}.")
+    return tuple(int(part) for part in parts)
+
+
 def column(name: str, given: str) -> str:
     """A column of the statistics."""
     if given not in COLUMNS:
@@ -65,6 +106,11 @@ FORMS: Mapping[str, Callable[[str, str], Any]] = {
     "stream": stream,
     "step": integer,
     "kind": kind,
+    "value_kind": value_kind,
+    "sample": position,
+    "channels": channels,
+    "slices": slices,
+    "index": index,
     "column": column,
     "path": text,
     "port": position,
@@ -74,9 +120,12 @@ FORMS: Mapping[str, Callable[[str, str], Any]] = {
 def checked(spec: str, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """The parameters that `spec` names (`"run stream step?"`, a `?` after those that may be left out), each of its form.
 
+    A form other than that of its name stands behind `=`: `kind=value_kind`.
+
     `given` maps a name to every value that the request has for it.
     """
-    expected = {name.rstrip("?"): name.endswith("?") for name in spec.split()}
+    forms = {name: form or name for name, _, form in (part.rstrip("?").partition("=") for part in spec.split())}
+    expected = {part.rstrip("?").partition("=")[0]: part.endswith("?") for part in spec.split()}
     unknown = sorted(set(given) - set(expected))
     if unknown:
         raise BadRequest(f"This route takes {_listed(expected)}. Received: {_shown(unknown[0])}.")
@@ -84,7 +133,7 @@ def checked(spec: str, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     for name, optional in expected.items():
         several = given.get(name, ())
         if len(several) == 1:
-            values[name] = FORMS[name](name, several[0])
+            values[name] = FORMS[forms[name]](name, several[0])
         elif several or not optional:
             raise BadRequest(f"{name} must be given once. Received: {len(several)} times.")
     return values
