@@ -18,8 +18,10 @@ from tb_layerflow.log.records import Frame, Stack
 from . import buckets
 
 _ORIGINS = {"keras": "keras", "tf_keras": "keras", "tensorflow": "tensorflow", "tb_layerflow": "layerflow"}
-_PASSES_ON = "hooks.py"
-"""Our file whose functions run other people's code and make no operations themselves."""
+_WRAPPERS = ("hooks.py", "lineage_hooks.py", "autograph.py")
+"""Our files whose functions only run other people's code."""
+_RUNNERS = (*_WRAPPERS, "variants.py", "functions.py", "inference.py", "recorder.py", "once.py", "manual.py")
+"""Our files that run other people's code; what our other files make is ours, also where they go through Keras for it."""
 _PLUMBING = frozenset(
     {
         "keras/src/utils/traceback_utils.py",
@@ -69,11 +71,11 @@ class Stacks:
 
     def _reduce(self, lines: Iterable[tuple[str, int, str]]) -> Made:
         frames = []
-        innermost = ""
+        ours = innermost = ""
         for filename, line, function in lines:
             file, origin = place_of(filename)
             if origin == "layerflow":
-                innermost = file
+                ours = innermost = file.rpartition("/")[2]
             elif origin != "tensorflow":
                 innermost = ""
             if origin == "layerflow" or _is_plumbing(file, function):
@@ -86,7 +88,8 @@ class Stacks:
         place = self._places.setdefault(stack, len(self.all))
         if place == len(self.all):
             self.all.append(stack)
-        return Made(place, bool(innermost) and not innermost.endswith(_PASSES_ON), buckets.by_lines(frames))
+        is_own = innermost not in ("", *_WRAPPERS) or ours not in ("", *_RUNNERS)
+        return Made(place, is_own, buckets.by_lines(frames))
 
 
 _known_places: dict[str, tuple[str, str]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
@@ -21,7 +22,7 @@ from .recording import Recording, identity_of
 def describe(recording: Recording, graph: records.Graph, layers: list[Any], *, source: bool = False) -> None:
     """Put the operations that were made while `recording` was active into `graph`, whose calls are known.
 
-    Builds no operations. `source` also keeps the text of the users' lines.
+    Of what was made before, only the graph's arguments count. Builds no operations. `source` also keeps the text of the users' lines.
     """
     lineage = recording.lineage
     if lineage is None:
@@ -30,7 +31,7 @@ def describe(recording: Recording, graph: records.Graph, layers: list[Any], *, s
         return
     stacks = Stacks()
     names = _variable_names(graph, layers)
-    made = list(_made(lineage, recording.graph, stacks, names))
+    made = _with_first_readers(list(_made(lineage, recording.graph, stacks, names)))
     _name_gradients(made, lineage, names)
     ties = Ties(
         forward=lineage.ties,
@@ -54,7 +55,9 @@ def _made(lineage: Lineage, root: Any, stacks: Stacks, names: dict[int, str]) ->
         variables = _captured_variables(graph, names)
         for place, operation in _span(lineage, graph, root):
             running = lineage.state_at(graph, place, around)
-            is_argument = operation.type == "Placeholder" and not body and place < lineage.first
+            is_early = not body and place < lineage.first
+            is_argument = is_early and operation not in variables
+            origin = stacks.of(operation.traceback)
             if "/replica_" in f"/{operation.name}" and not body:
                 continue
             yield Made(
@@ -62,7 +65,7 @@ def _made(lineage: Lineage, root: Any, stacks: Stacks, names: dict[int, str]) ->
                 name=operation.name,
                 type=operation.type,
                 running=running,
-                origin=stacks.of(operation.traceback),
+                origin=replace(origin, own=True) if is_early and not is_argument else origin,
                 inputs=[tensor.op for tensor in operation.inputs],
                 body=body,
                 variable=_variable_of(operation, variables),
@@ -73,6 +76,19 @@ def _made(lineage: Lineage, root: Any, stacks: Stacks, names: dict[int, str]) ->
                 if inner is not None and inner not in seen:
                     seen.add(inner)
                     waiting.append((inner, name, running))
+
+
+def _with_first_readers(made: list[Made]) -> list[Made]:
+    """A graph gets one placeholder for a variable, when the variable is first read. Where it was LayerFlow that read it first,
+    the placeholder belongs to the first of the model's own readers.
+    """
+    ours = {one.key: one for one in made if one.type == "Placeholder" and one.origin.own and not one.is_argument}
+    for one in made:
+        for key in one.inputs if not one.origin.own else ():
+            placeholder = ours.pop(key, None)
+            if placeholder is not None:
+                placeholder.running, placeholder.origin = one.running, one.origin
+    return made
 
 
 def _span(lineage: Lineage, graph: Any, root: Any) -> Iterable[tuple[int, Any]]:
