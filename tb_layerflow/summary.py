@@ -231,6 +231,16 @@ class Recorder:
         """A context that is one step: an eager loop body, or several recorded functions that belong together."""
         return self._loop.step()
 
+    def watch(self, model: Any) -> None:
+        """Record a model's `train_on_batch` (in this recorder's stream), `evaluate` and `predict` (in streams of those names).
+
+        Each batch is a step of its stream. The model is as it was once the recorder is closed.
+
+        Raises:
+            TypeError: `model` is no Keras model.
+        """
+        self._loop.watch(model)
+
     def backward(self, name: str) -> AbstractContextManager[None]:
         """A context that names the backward passes run inside: `error:<name>` is then theirs."""
         from .capture import recorder
@@ -367,6 +377,7 @@ def record(
     tags.check_stream(stream)
     folder = None if log_dir is None else _checked_folder(log_dir)
     from . import reader
+
     wanted = checked(values, RECORD_VALUES)
     from .capture import labels, once, samples, selection
 

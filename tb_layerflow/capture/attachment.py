@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from tb_layerflow.log import records
 
-from .variants import Captured, Needs, TrainingVariant
+from .variants import Captured, Needs, StepVariant
 
 
 class Member(Protocol):
@@ -50,7 +50,7 @@ class Attachment:
         self._requests: list[Any] = []
         self._wanted: set[str] = set()
         self._plain: Any = None
-        self._variants: dict[tuple[str, ...], TrainingVariant] = {}
+        self._variants: dict[tuple[str, ...], StepVariant] = {}
         self._made_for: tuple[Any, ...] = ()
         self.last_step_count: int | None = None
 
@@ -114,7 +114,7 @@ class Attachment:
         logs, captured.logs = captured.logs, None
         return logs
 
-    def _variant_for(self, model: Any, wanted: set[str]) -> TrainingVariant:
+    def _variant_for(self, model: Any, wanted: set[str]) -> StepVariant:
         """The variant that serves every member at once, so that a fit has one per set of instruments, whatever is due
         together.
         """
@@ -131,7 +131,7 @@ class Attachment:
         if key not in self._variants:
             needs = _union([member.needs for member in self._members])
             instruments = [make() for name, make in needs.instruments.items() if name in wanted]
-            self._variants[key] = TrainingVariant(model, needs, instruments)
+            self._variants[key] = StepVariant(model, needs, instruments)
         return self._variants[key]
 
 

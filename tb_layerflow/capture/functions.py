@@ -10,6 +10,7 @@ import inspect
 import time
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import tensorflow as tf
@@ -56,8 +57,9 @@ class RecordedFunction:
         self._owner = owner
         self._plain = tf.function(function, **options)
         self._recorded: Any = None
-        self._outcomes: dict[Any, Outcome] = {}
-        self._newest: Outcome | None = None
+        self._traces: list[Trace] = []
+        self._newest: Trace | None = None
+        self._nothing_ran = False
         self._bound: weakref.WeakKeyDictionary[Any, RecordedFunction] = weakref.WeakKeyDictionary()
 
     def __get__(self, instance: Any, owner: type | None = None) -> RecordedFunction:
@@ -86,25 +88,33 @@ class RecordedFunction:
     def _run_recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._recorded is None:
             self._recorded = tf.function(self._twin(), **self.options)
-        self._newest = None
+        self._newest, self._nothing_ran = None, False
         started = time.perf_counter()
-        with hooks.installed():
-            outputs, captured = self._recorded(*args, **kwargs)
+        try:
+            with hooks.installed():
+                outputs, captured = self._recorded(*args, **kwargs)
+        except Exception as error:
+            if not self._nothing_ran:
+                raise
+            # Where the user's own code is what failed, the plain function says so as it would without us.
+            self._recorded = None
+            outputs = self._plain(*args, **kwargs)
+            self._owner.failed(error)
+            return outputs
         seconds = time.perf_counter() - started
-        key = tuple(sorted(captured)), int(captured["trace"])
-        outcome = self._outcomes_by_trace[key[1]]
-        traced = self._newest is not None
-        if traced:
-            report = self._report(seconds)
-            outcome.graph.execution = report
-            say(f"traced the recording twin of {self.__name__} in {seconds:.1f} s ({len(outcome.graph.calls)} calls)")
-        result = Captured(outcome, [captured], key[1], trace_seconds=seconds if traced else 0.0)
+        trace = self._traces[int(captured["trace"])]
+        if trace.failure is not None:
+            self._owner.failed(trace.failure)
+            return outputs
+        assert trace.outcome is not None
+        if trace is self._newest:
+            trace.outcome.graph.execution = self._report(seconds)
+            calls = len(trace.outcome.graph.calls)
+            say(f"traced the recording twin of {self.__name__} in {seconds:.1f} s ({calls} calls)")
+        traced = seconds if trace is self._newest else 0.0
+        result = Captured(trace.outcome, [captured], 0, trace_seconds=traced, instruments=trace.instruments)
         self._owner.take(result, seconds)
         return outputs
-
-    @property
-    def _outcomes_by_trace(self) -> dict[Any, Outcome]:
-        return self._outcomes
 
     def _twin(self) -> Callable[..., Any]:
         converted = convert(self.function) if self.options.get("autograph", True) else self.function
@@ -112,11 +122,13 @@ class RecordedFunction:
         @tf.autograph.experimental.do_not_convert
         @functools.wraps(self.function)
         def recorded(*args: Any, **kwargs: Any) -> Any:
-            outputs, captured, outcome = record_call(converted, args, kwargs, self._owner.needs)
-            number = len(self._outcomes)
+            self._nothing_ran = True
+            number = len(self._traces)
+            outputs, captured, trace = record_call(converted, args, kwargs, self._owner.needs)
+            self._traces.append(trace)
+            self._newest = trace
             captured["trace"] = tf.constant(number)
-            self._outcomes[number] = outcome
-            self._newest = outcome
+            self._nothing_ran = False
             return outputs, captured
 
         return recorded
@@ -128,11 +140,21 @@ class RecordedFunction:
         return report
 
 
+@dataclass
+class Trace:
+    """What one trace of a recording twin found, or why that failed."""
+
+    outcome: Outcome | None
+    instruments: list[Any]
+    failure: Exception | None = None
+
+
 def record_call(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], needs: Needs, *, results: bool = True
-) -> tuple[Any, dict[str, Any], Outcome]:
-    """Run `function` while its calls are recorded, in the graph being built or eagerly: (its outputs, arrays to leave, what was
-    found).
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], needs: Needs
+) -> tuple[Any, dict[str, Any], Trace]:
+    """Run `function` while its calls are recorded, in the graph being built or eagerly.
+
+    Returns its outputs, the arrays that are to leave, and what was found. What fails in recording is noted, not raised.
     """
     recording = Recording(errors="errors" in needs.kinds, lineage="lineage" in needs.kinds)
     instruments = [make() for make in needs.instruments.values()]
@@ -140,8 +162,22 @@ def record_call(
     measured_before(instruments, step)
     with recording:
         outputs = function(*args, **kwargs)
-    outcome, captured = finish(recording, outputs, needs, step, instruments)
-    return outputs, captured, outcome
+    try:
+        if recording.failure is not None:
+            raise recording.failure
+        outcome, captured = finish(recording, outputs, needs, step, instruments)
+        return outputs, captured | _losses(outputs), Trace(outcome, instruments)
+    except Exception as error:  # the function itself went well, and must count
+        return outputs, {}, Trace(None, instruments, error)
+
+
+def _losses(outputs: Any) -> dict[str, Any]:
+    """The scalars that a step function returns, as the losses of the record: one by itself is "loss", in a nest by key path."""
+    scalars = {}
+    for key, leaf in nests.flatten(outputs):
+        if isinstance(leaf, tf.Tensor) and leaf.shape.rank == 0 and leaf.dtype.is_floating:
+            scalars[f"loss:{key or 'loss'}"] = tf.cast(leaf, tf.float32)
+    return scalars
 
 
 def finish(

@@ -24,6 +24,7 @@ from .selection import Selection
 from .sink import Sink, numpy_figures
 from .variants import Captured, Needs
 from .warn import Voice
+from .watched import ROLES, Loop, Watched
 
 
 class LoopRecorder:
@@ -33,7 +34,14 @@ class LoopRecorder:
     """
 
     def __init__(
-        self, sink: Sink, schedule: Schedule, needs: Needs, selection: Selection, voice: Voice, models: list[Any]
+        self,
+        sink: Sink,
+        schedule: Schedule,
+        needs: Needs,
+        selection: Selection,
+        voice: Voice,
+        models: list[Any],
+        phase: str = "training",
     ) -> None:
         self.needs = needs
         self.models = models
@@ -41,6 +49,9 @@ class LoopRecorder:
         self._schedule = schedule
         self._selection = selection
         self._voice = voice
+        self._phase = phase
+        self._watched: list[Watched] = []
+        self._beside: dict[str, LoopRecorder] = {}
         self._step = 0
         self._started = False
         self._ran: set[int] = set()
@@ -48,6 +59,7 @@ class LoopRecorder:
         self._pending: list[Captured] = []
         self._seconds = 0.0
         self._in_step = False
+        self._off = False
         self._combined: dict[tuple[int, ...], tuple[list[Outcome], Outcome]] = {}
         self._checked = False
 
@@ -77,9 +89,38 @@ class LoopRecorder:
         self._voice.warn(sentence)
 
     def failed(self, error: BaseException) -> None:
-        """Recording failed: it is off from here on."""
+        """Recording failed: it is off from here on; the step itself ran."""
+        self._off = True
         self._due = False
-        self._voice.warn(f"recording failed ({type(error).__name__}: {error}). The plain function ran.", cause=error)
+        self._voice.warn(
+            f"recording the step failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error
+        )
+
+    # ------------------------------------------------------------------------------------------- what watched models ask
+
+    def watch(self, model: Any) -> None:
+        """Record the model's `train_on_batch` in this stream, `evaluate` and `predict` in streams of those names."""
+        loops: dict[str, Loop] = {"train_on_batch": self}
+        for name in ("evaluate", "predict"):
+            if name not in self._beside:
+                sink = Sink(self._sink.log_dir, name, self._voice, self._selection)
+                schedule = Schedule(self._schedule.every)
+                self._beside[name] = LoopRecorder(sink, schedule, self.needs, self._selection, self._voice, [], "inference")
+            loops[name] = self._beside[name]
+        assert loops.keys() == ROLES.keys()
+        self._watched.append(Watched(model, loops))
+
+    def begin(self, model: Any) -> bool:
+        """A watched model is about to run a batch, which is a step; whether it is recorded."""
+        self._voice.check()
+        if self._phase == "training" and not any(model is known for known in self.models):
+            self.models.append(model)
+        self._start(None)
+        return self._is_step_due()
+
+    def ended(self) -> None:
+        """A watched model has run a batch."""
+        self._next_step()
 
     # ------------------------------------------------------------------------------------------------------------ steps
 
@@ -111,7 +152,13 @@ class LoopRecorder:
             yield
         if not recording.roots:
             return
-        outcome, captured = functions.finish(recording, None, self.needs, step, instruments)
+        try:
+            if recording.failure is not None:
+                raise recording.failure
+            outcome, captured = functions.finish(recording, None, self.needs, step, instruments)
+        except Exception as error:  # whatever goes wrong in recording must not stop training
+            self.failed(error)
+            return
         outcome.graph.execution.mode = "eager"
         outcome.graph.execution.run_eagerly = True
         self._pending.insert(0, Captured(outcome, [captured], 0, instruments=instruments))
@@ -130,7 +177,7 @@ class LoopRecorder:
 
     def _is_step_due(self) -> bool:
         if self._due is None:
-            self._due = not self._sink.is_broken and self._schedule.is_due(self._step, 1)
+            self._due = not self._off and not self._sink.is_broken and self._schedule.is_due(self._step, 1)
         return self._due
 
     def _next_step(self) -> None:
@@ -150,11 +197,11 @@ class LoopRecorder:
             self._checked = True
             for sentence in self._selection.unmatched(outcome.graph):
                 self._voice.warn(sentence)
-        record = records.Record(self._step, 0, phase="training", seconds=seconds)
-        self._sink.submit(outcome, lambda: _finished(record, outcome, pending))
+        record = records.Record(self._step, 0, phase=self._phase, seconds=seconds)
+        self._sink.submit(outcome, lambda: _finished(record, pending))
 
     def _outcome_of(self, pending: list[Captured]) -> Outcome:
-        outcomes = [captured.outcome for captured in pending]
+        outcomes = [captured.outcome for captured in pending if captured.outcome is not None]
         key = tuple(id(outcome) for outcome in outcomes)
         if key not in self._combined or any(outcome.graph.execution.mode == "eager" for outcome in outcomes):
             if len(self._combined) > 64:
@@ -166,28 +213,40 @@ class LoopRecorder:
         """Write the step under way; everything recorded is on disk when this returns."""
         if self._pending:
             self._next_step()
-        self._sink.drain()
+        for loop in [self, *self._beside.values()]:
+            loop._sink.drain()
         self._voice.check()
 
     def close(self) -> None:
         """End, and let go of the log."""
         if self._pending:
             self._next_step()
-        self._sink.close()
+        for watched in self._watched:
+            watched.release()
+        for loop in [self, *self._beside.values()]:
+            loop._sink.close()
         self._voice.check()
 
 
-def _finished(record: records.Record, outcome: Outcome, pending: list[Captured]) -> tuple[records.Record, unpack.Figures]:
+def _finished(record: records.Record, pending: list[Captured]) -> tuple[records.Record, unpack.Figures]:
+    """In the background: wait for the arrays of all that ran in the step, and fill the record's own columns."""
     parts = []
     for captured in pending:
-        arrays = {name: np.asarray(value) for name, value in captured.replicas[0].items()}
-        parts.append(numpy_figures(arrays, captured.outcome.plan))
-        instrument.finished(captured.instruments, captured.outcome, [arrays], record)
-        record.batch_size = max(record.batch_size, int(arrays["batch_size"]))
-        if "iterations" in arrays:
-            record.iterations = int(arrays["iterations"])
-        if "loss_scale" in arrays:
-            record.loss_scale = float(arrays["loss_scale"])
+        assert captured.outcome is not None, "what failed is not taken"
+        arrays = [{name: np.asarray(value) for name, value in replica.items()} for replica in captured.replicas]
+        first = arrays[0]
+        parts.append(unpack.merge([numpy_figures(replica, captured.outcome.plan) for replica in arrays]))
+        instrument.finished(captured.instruments, captured.outcome, arrays, record)
+        record.batch_size = max(record.batch_size, int(sum(replica["batch_size"] for replica in arrays)))
+        if "iterations" in first:
+            record.iterations = int(first["iterations"])
+        if "loss_scale" in first:
+            record.loss_scale = float(first["loss_scale"])
+        if "loss" in first:
+            record.losses["loss"] = float(sum(float(np.sum(replica["loss"])) for replica in arrays))
+        for name in first:
+            if name.startswith("loss:"):
+                record.losses[name.removeprefix("loss:")] = float(first[name])
     return record, unpack.joined(parts)
 
 

@@ -65,11 +65,11 @@ class _Trace:
 
 
 @dataclass
-class TrainingVariant:
-    """The recording twin of `model.train_function`.
+class StepVariant:
+    """The recording twin of `model.train_function` (or `test_function`, `predict_function`).
 
-    Call it as Keras calls `train_function`; it returns a `Captured`. `unrecorded` runs in its place for all but the last of
-    `steps_per_execution` steps.
+    Call it as Keras calls that function; it returns a `Captured`. Of `steps_per_execution` steps the last is recorded.
+    `role` is "train", "test" or "predict".
     """
 
     model: Any
@@ -81,6 +81,7 @@ class TrainingVariant:
     _current: int = -1
     _failure: Exception | None = None
     _nothing_ran: bool = False
+    role: str = "train"
 
     def __call__(self, iterator: Any) -> Captured:
         steps = 0
@@ -96,7 +97,7 @@ class TrainingVariant:
 
     def _run_plain(self, batch: Any) -> Any:
         if self._plain is None:
-            self._plain = self._function(_train_step(self.model))
+            self._plain = self._function(_step_of(self.model, self.role))
         return self._plain(batch)
 
     def _run_recorded(self, iterator: Any, batch: Any) -> Captured:
@@ -143,7 +144,7 @@ class TrainingVariant:
 
     def _report(self, seconds: float) -> None:
         trace = self.traces[-1]
-        report = execution.report(self.model, function="train_step", trace_seconds=seconds)
+        report = execution.report(self.model, function=f"{self.role}_step", trace_seconds=seconds)
         report.traces = len(self.traces)
         trace.outcome.graph.execution = report
         if not self._eager:
@@ -153,17 +154,18 @@ class TrainingVariant:
         """`step` over one batch as Keras makes it: in the strategy's replicas, with its logs reduced, traced unless eager."""
         strategy = self.model.distribute_strategy
         reduce_per_replica = sys.modules[_trainer_module(self.model)].reduce_per_replica
-        convert = getattr(self.model, "_autoconvert_optionals", None)
+        without_optionals = getattr(self.model, "_autoconvert_optionals", None)
+        reduction = getattr(self.model, "distribute_reduction_method", None) or "auto"
+        if self.role == "predict":
+            reduction = "concat"
 
         @tf.autograph.experimental.do_not_convert
         def one_step(batch: Any) -> Any:
             is_recorded = step == self._recorded_step
             self._nothing_ran = is_recorded
-            outputs = strategy.run(convert(step) if convert else step, args=(batch,))
+            outputs = strategy.run(without_optionals(step) if without_optionals else step, args=(batch,))
             logs, captured = outputs if is_recorded else (outputs, None)
-            logs = reduce_per_replica(
-                logs, strategy, reduction=getattr(self.model, "distribute_reduction_method", None) or "auto"
-            )
+            logs = reduce_per_replica(logs, strategy, reduction=reduction)
             if captured is None:
                 return logs
             captured = strategy.experimental_local_results(captured)
@@ -181,12 +183,13 @@ class TrainingVariant:
             captured["iterations"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
         scale = _loss_scale(optimizer)
         kinds = self.needs.kinds
-        recording = Recording(errors="errors" in kinds, input_names=input_names(self.model), lineage="lineage" in kinds)
+        errors = "errors" in kinds and self.role == "train"
+        recording = Recording(errors=errors, input_names=input_names(self.model), lineage="lineage" in kinds)
         step = self._step(recording, batch, None if scale is None else 1.0 / scale)
         measured_before(self.instruments, step)
         self._nothing_ran = not self._eager
         with recording, _own_loss(self.model, captured):
-            logs = _train_step(self.model)(batch)
+            logs = _step_of(self.model, self.role)(batch)
         try:
             if recording.failure is not None:
                 raise recording.failure
@@ -206,7 +209,7 @@ class TrainingVariant:
             results,
             model=self.model,
             selected=self.needs.selected,
-            kinds=self.needs.kinds,
+            kinds=tuple(kind for kind in self.needs.kinds if kind != "errors" or self.role == "train"),
             everything=self.needs.everything,
         )
         captured |= measured_after(self.instruments, step, outcome)
@@ -227,18 +230,19 @@ class TrainingVariant:
         return Step(self.model, recording, x, y, sample_weight, gradient_factor=gradient_factor)
 
 
-def _train_step(model: Any) -> Callable[[Any], Any]:
+def _step_of(model: Any, role: str) -> Callable[[Any], Any]:
     """The model's step as its family runs it: `tf_keras` lets AutoGraph convert it, and counts the step once it succeeded."""
+    own = getattr(model, f"{role}_step")
     if families.of(model).name == "keras":
-        return model.train_step  # type: ignore[no-any-return]
-    step = model.train_step if model.run_eagerly else convert(model.train_step)
+        return own  # type: ignore[no-any-return]
+    step = own if model.run_eagerly else convert(own)
 
-    def train_step(batch: Any) -> Any:
+    def counted(batch: Any) -> Any:
         logs = step(batch)
-        model._train_counter.assign_add(1)
+        getattr(model, f"_{role}_counter").assign_add(1)
         return logs
 
-    return train_step
+    return counted
 
 
 def input_names(model: Any) -> list[str] | None:
