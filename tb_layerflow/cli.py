@@ -82,6 +82,44 @@ def _check_folder(logdir: str) -> None:
         raise Refused(f"LOGDIR must be a folder with event files. There is no folder {logdir!r}.")
 
 
+# --------------------------------------------------------------------------------------------------------------- value
+
+
+def _value_arguments(parser: argparse.ArgumentParser) -> None:
+    _log_arguments(parser)
+    parser.add_argument("call", metavar="CALL", help="the call's path, or the unique ending of one (a layer's, for weights)")
+    parser.add_argument("--step", type=int, help="the recorded step (default: the newest that has it)")
+    parser.add_argument("--kind", default="output", help="output (default), input, error, error#1, weight, weight_gradient, …")
+    parser.add_argument("--port", type=int, default=0, help="which of the call's tensors (default: 0)")
+    parser.add_argument("--at", help="print only the number at this place, the sample first: 0,5,5,0")
+    parser.add_argument("-o", dest="file", help="save the array as this .npy file")
+
+
+def _value(given: argparse.Namespace) -> None:
+    from tb_layerflow import show
+
+    stream = show.only_stream(_opened(given.logdir), given.run_name, given.stream)
+    place = None if given.at is None else _place(given.at)
+    try:
+        array = stream.value(given.call, given.kind, given.port, given.step)
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    if given.file is not None:
+        import numpy as np
+
+        with open(given.file, "wb") as file:
+            np.lib.format.write_array(file, array, allow_pickle=False)
+    for line in show.value_lines(array, place):
+        print(line)
+
+
+def _place(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise Refused(f"--at takes whole numbers such as 0,5,5,0. Received: {text!r}.") from None
+
+
 # ---------------------------------------------------------------------------------------------------------------- view
 
 
@@ -143,6 +181,7 @@ def _silence_standard_output() -> None:
 
 COMMANDS = (
     Command("show", "print runs, streams, steps, and every call with its newest statistics", _show_arguments, _show),
+    Command("value", "print or save an exact recorded tensor, or one number of it", _value_arguments, _value),
     Command("view", "start TensorBoard at the LayerFlow tab", _view_arguments, _view),
 )
 

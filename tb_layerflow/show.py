@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.tags import session_text
@@ -27,6 +28,34 @@ def lines(log: LogDir, run: str | None, stream: str | None, step: int | None) ->
     for one in found:
         text += ["", *_calls(one, step)]
     yield from map(_printable, text)
+
+
+def only_stream(log: LogDir, run: str | None, stream: str | None) -> Stream:
+    """The one stream that run and stream leave to choose. LogError that lists them where there are several, or none."""
+    found = _chosen(log, run, stream)
+    if len(found) > 1:
+        listed = "; ".join(f"--run {one.run} --stream {one.name}" for one in found[:8])
+        raise LogError(f"There are {len(found)} streams; choose one: {_printable(listed)}{'; …' if len(found) > 8 else ''}")
+    return found[0]
+
+
+def value_lines(array: NDArray[np.generic], place: Sequence[int] | None) -> list[str]:
+    """One number exactly as it was recorded, or what a whole array is like. PathError where the place is not in it."""
+    if place is not None:
+        inside = len(place) == array.ndim and all(-size <= at < size for at, size in zip(place, array.shape, strict=True))
+        if not inside:
+            raise PathError(f"{list(place)} is not a place in an array of shape {list(array.shape)}.")
+        return [repr(array[tuple(place)].item())]
+    numbers = array.astype(np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    figures = (
+        [("mean", finite.mean()), ("std", finite.std()), ("min", finite.min()), ("max", finite.max())] if finite.size else []
+    )
+    counts = [("zeros", int((numbers == 0).sum())), ("not finite", numbers.size - finite.size)]
+    what = [("dtype", array.dtype.name), ("shape", str(list(array.shape)))]
+    return [
+        f"{name:<12}{value:.9g}" if isinstance(value, float) else f"{name:<12}{value}" for name, value in what + figures + counts
+    ]
 
 
 def _chosen(log: LogDir, run: str | None, stream: str | None) -> list[Stream]:
@@ -72,6 +101,9 @@ def _calls(stream: Stream, step: int | None) -> Iterator[str]:
         return
     place = len(steps) - 1 if step is None else int(np.searchsorted(steps, step))
     yield _headline(stream, place)
+    for finding in stream.findings():
+        mark = "■" if finding.level == "failure" else "▲"
+        yield f"{mark} {finding.rule} · {finding.path} · step {finding.step}: {finding.message}"
     graph = stream.graph_at(int(steps[place]))
     outputs, errors = _at(stream.statistics("output"), place), _at(stream.statistics("error"), place)
     rows = list(_rows(graph, outputs, errors))

@@ -142,9 +142,10 @@ def _opened(folder: str, name: str) -> Iterator[BinaryIO]:
     except OSError as error:
         reason = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise LogError(f"The value file {name} {reason}; it belongs into plugins/layerflow of the run's folder.") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise LogError(f"The value file {name} is no plain file: it is not read.")
     with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise LogError(f"The value file {name} is no plain file: it is not read.")
         try:
             yield file
         except OSError as error:
@@ -176,14 +177,15 @@ def _find(file: BinaryIO, name: str, member: str) -> _Place:
         raise LogError(f"The array {_shown(member)} in {name} says that it has {entry.file_size:,} bytes, but it has not.")
     file.seek(begin)
     header = _NPY.match(file.read(min(_MAX_NPY_HEADER, entry.file_size)))
-    if header is None or struct.unpack("<H", header[1])[0] + 10 != header.end():
+    descr = None if header is None else header[2].decode()
+    if header is None or descr not in DTYPES.values() or struct.unpack("<H", header[1])[0] + 10 != header.end():
         raise LogError(f"The array {_shown(member)} in {name} is no plain array of numbers: it is not read.")
-    dtype = np.dtype(header[2].decode())
+    dtype = np.dtype(descr)
     shape = tuple(int(text) for text in header[3].decode().split(",") if text.strip())
     place = _Place(begin + header.end(), shape, dtype)
     if len(shape) > MAX_RANK or place.offset + _bytes(shape, dtype) != end:
         raise LogError(
-            f"The array {_shown(member)} in {name} is {list(shape)[:MAX_RANK]}, which does not fit its {entry.file_size:,} bytes."
+            f"The array {_shown(member)} in {name} says that it is {list(shape)[:MAX_RANK]}; its {entry.file_size:,} bytes are not."
         )
     return place
 
@@ -245,7 +247,7 @@ def _fill(file: BinaryIO, offset: int, shape: tuple[int, ...], ranges: list[rang
     first, rest = ranges[0], ranges[1:]
     if row >= BLOCK_BYTES:
         for place, index in enumerate(first):
-            _fill(file, offset + index * row, shape[1:], rest, target[place])
+            _fill(file, offset + index * row, shape[1:], rest, target[place, ...])
         return
     rows = max(1, BLOCK_BYTES // row // first.step) * first.step
     for begin in range(first.start, first.stop, rows):
