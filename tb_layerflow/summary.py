@@ -8,13 +8,18 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from ._reader.live import Observer, OnRecord, printer, stop_on
 from .capture.value_settings import Values, checked
 from .log import tags
+from .log.mirror import KINDS as MIRRORS
+from .log.mirror import Mirror
 
 if TYPE_CHECKING:
     from .reader import Stream
 
-__all__ = ["LayerFlow", "Recorder", "Values", "errors", "flush", "outputs", "record", "tap", "weights"]
+__all__ = [
+    "LayerFlow", "Recorder", "Values", "errors", "flush", "outputs", "printer", "record", "stop_on", "tap", "weights",
+]  # fmt: skip
 
 WHAT = ("outputs", "errors", "weights", "lineage")
 _EXTRAS = ("losses",)
@@ -42,6 +47,18 @@ def _checked_folder(log_dir: Any) -> str:
     if not isinstance(log_dir, (str, os.PathLike)) or not os.fspath(log_dir):
         raise TypeError(f"log_dir must be a path. Received: {log_dir!r} (of type {type(log_dir).__name__}).")
     return str(os.fspath(log_dir))
+
+
+def _checked_mirror(mirror: Iterable[str]) -> tuple[str, ...]:
+    wanted = (mirror,) if isinstance(mirror, str) else tuple(mirror)
+    for kind in wanted:
+        if kind not in MIRRORS:
+            raise ValueError(f"mirror must hold kinds out of {', '.join(map(repr, MIRRORS))}. Received: {kind!r}.")
+    return wanted
+
+
+def _writer_of(sink: Any) -> Callable[[], Any]:
+    return lambda: sink.writer
 
 
 class LayerFlow:
@@ -73,6 +90,12 @@ class LayerFlow:
         class_names: what the model's classes are called, in their order; "imagenet": as Keras knows them.
         pictures: the probe's samples as people should see them, uint8 [samples, height, width(, 1, 3 or 4)].
         source: keep the text of the user's own lines that made an operation, not only their file and number.
+        mirror: what to write for TensorBoard's own tabs as well: "scalars" (`LayerLoss/<path>`, `LayerAccuracy/<path>`,
+            `LayerResidual/<path>`: the l2 of the error), "histograms" (`<path>/<weight name>`); with every="epoch" their step is
+            the epoch.
+        on_record: called with each finished record (`.stream`, `.step`, `.statistics(kind)`, `.findings()`) in the thread that
+            writes; if it returns True, training stops after the next batch. `stop_on("non_finite")` and
+            `printer("**/first_dense")` are such.
         strict: raise where recording would otherwise warn and go on.
 
     Raises:
@@ -103,12 +126,17 @@ class LayerFlow:
         class_names: Any = None,
         pictures: Any = None,
         source: bool = False,
+        mirror: Iterable[str] = (),
+        on_record: OnRecord | None = None,
         strict: bool = False,
     ) -> None:
         folder = _checked_folder(log_dir)
         kinds = _checked_what(what, source)
         everything = _checked_statistics(statistics)
         wanted = checked(values, Values())
+        mirrored = _checked_mirror(mirror)
+        if on_record is not None and not callable(on_record):
+            raise TypeError(f"on_record must be a callable that takes a record. Received: {on_record!r}.")
         if stream is not None:
             tags.check_stream(stream)
             tags.check_stream(f"{stream}_probe")
@@ -142,6 +170,15 @@ class LayerFlow:
             voice=voice,
             values=wanted,
         )
+        by_epoch = isinstance(every, str) and every == "epoch"
+        for role, one in sinks.items():
+            if mirrored:
+                losses_only = role == "probe" and train
+                one.listeners.append(Mirror(_writer_of(one), mirrored, by_epoch=by_epoch, losses_only=losses_only))
+        if on_record is not None:
+            self._training.observer = Observer(on_record)
+            for one in sinks.values():
+                one.listeners.append(self._training.observer)
 
     def __getattr__(self, name: str) -> Any:
         """Keras's protocol (`set_model`, `on_train_batch_begin`, …) is carried out by `capture`."""

@@ -19,7 +19,7 @@ ARROWS = {
     "_reader": {"log", "analysis"},
     "reader": {"_reader", "log", "analysis"},
     "plugin": {"reader", "_reader", "log", "analysis"},
-    "summary": {"capture", "reader", "log", "analysis"},
+    "summary": {"capture", "reader", "_reader", "log", "analysis"},
     "show": {"reader", "log", "analysis"},
     "cli": {"show", "reader", "plugin", "log", "analysis"},
     "__init__": {"summary", "reader", "capture"},

@@ -87,9 +87,7 @@ def collect(
 def _layer_losses(head: Head, graph_of: Callable[[int, int], Graph | None]) -> list[LayerLossRow]:
     graph = graph_of(head.session, head.trace)
     return [
-        LayerLossRow(
-            head.record.step, graph.paths[one.call], one.port, one.form, one.loss, one.accuracy, one.task, one.output
-        )
+        LayerLossRow(head.record.step, graph.paths[one.call], one.port, one.form, one.loss, one.accuracy, one.task, one.output)
         for one in head.record.layer_losses
         if graph is not None and one.call < len(graph.paths)
     ]

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb_layerflow.analysis.explanation import Explanation, Unexplained
+from tb_layerflow.analysis.findings import Finding, Limits
 from tb_layerflow.log import paths
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry
 
 from .cache import BoundedCache
+from .findings import of_stream
 from .exact import ExactValues
 from .graph import Graph
 from .graphs import Graphs
@@ -45,6 +47,7 @@ class Stream:
         self._graphs = Graphs(source)
         self._manifests = Manifests(source, name, self._sessions)
         self._history: BoundedCache[Records] = BoundedCache(1)
+        self._findings: BoundedCache[list[Finding]] = BoundedCache(4)
 
     def __repr__(self) -> str:
         return f"<Stream {self.name!r} of run {self.run!r}>"
@@ -113,6 +116,18 @@ class Stream:
             entries.update(dict.fromkeys(head.record.ledger))
         entries.update(dict.fromkeys(self.values.cuts()))
         return list(entries)
+
+    def findings(self, limits: Limits | None = None) -> list[Finding]:
+        """What is wrong with this training: .rule, .path, .step, .message, .evidence, .level; failures first, then by step.
+
+        Args:
+          limits: The thresholds of the rules (`analysis.findings.Limits`); None: the measured ones.
+        """
+        with self._lock:
+            self._load()
+            key = (limits, self._sessions.version)
+            kept = self._findings.get(key)
+            return list(kept if kept is not None else self._findings.put(key, of_stream(self, limits), 1))
 
     def losses(self) -> list[LayerLossRow]:
         """The layer losses, by step and call: .step, .path, .port, .form, .loss, .accuracy, .task, .output."""

@@ -56,6 +56,7 @@ class Training:
         values: Values | None = None,
     ) -> None:
         self.callback = callback
+        self.observer: Any = None
         self.needs = Needs(selection, kinds, everything, wanted.for_training(kinds, values, everything=everything))
         self.model: Any = None
         self.params: dict[str, Any] = {}
@@ -97,6 +98,8 @@ class Training:
     def on_train_begin(self, logs: Any = None) -> None:
         """A fit begins."""
         self._off = False
+        if self.observer is not None:
+            self.observer.stop = False
         refusal = _why_not(self.model)
         if refusal:
             self._off = True
@@ -136,6 +139,8 @@ class Training:
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """A batch has run."""
+        if self.observer is not None and self.observer.stop:
+            self.model.stop_training = True
         if self._off:
             return
         if not self._armed:

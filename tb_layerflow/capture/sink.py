@@ -50,6 +50,7 @@ class Sink:
         self.stream = stream
         self.last_step: int | None = None
         self.records = 0
+        self.listeners: list[Callable[[str, records.Graph, records.Record], None]] = []
         self.idle = False
         self._voice = voice
         self._selection = selection
@@ -138,10 +139,21 @@ class Sink:
         self._notes.clear()
         self._writer.write_record(record)
         self.records += 1
+        self._tell(graph, record)
         if self._values is not None:
             self._values.write(
                 self._writer, graph, outcome.plan.rows, record, lambda row: self._is_selected(graph, row[0], (*row[1:], 0))
             )
+
+    def _tell(self, graph: records.Graph, record: records.Record) -> None:
+        """A listener that raises is not called again; the stream goes on."""
+        for listener in list(self.listeners):
+            try:
+                listener(self.stream, graph, record)
+            except Exception as error:
+                self.listeners.remove(listener)
+                what = f"{type(listener).__name__} failed at step {record.step} ({type(error).__name__}: {error})"
+                self._voice.warn(f"{what}; it is not called again, recording goes on.", cause=error)
 
     def _is_selected(self, graph: records.Graph, kind: str, row: tuple[int, int, int]) -> bool:
         if kind in records.WEIGHT_KINDS:

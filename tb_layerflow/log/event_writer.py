@@ -96,8 +96,11 @@ class EventWriter:
         if blobs:
             shape.dim.add(size=len(payload))
         tensor = tensor_pb2.TensorProto(dtype=types_pb2.DT_STRING, tensor_shape=shape, string_val=payload)
-        value = summary_pb2.Summary.Value(tag=str(tag), metadata=tags.metadata(tag.kind), tensor=tensor)
-        event = event_pb2.Event(wall_time=time.time(), step=step, summary=summary_pb2.Summary(value=[value]))
+        self.write_summaries([summary_pb2.Summary.Value(tag=str(tag), metadata=tags.metadata(tag.kind), tensor=tensor)], step)
+
+    def write_summaries(self, values: Sequence[summary_pb2.Summary.Value], step: int) -> None:
+        """Append one event with these summaries. OSError where that fails."""
+        event = event_pb2.Event(wall_time=time.time(), step=step, summary=summary_pb2.Summary(value=values))
         serialised = event.SerializeToString()
         self._guarded(lambda: self._records.write(serialised))
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Sequence
 from importlib import metadata
+
+from tensorboard.compat.proto import summary_pb2
 
 from . import encode, event_writer, tags
 from .event_writer import Events, OpenRecords
@@ -95,6 +98,13 @@ class StreamWriter:
             self._file.write(self._tag("values", self._manifests), manifest.step, [raw])
             self._manifests += 1
             self._last_manifest = manifest.step
+
+    def write_summaries(self, values: Sequence[summary_pb2.Summary.Value], step: int) -> None:
+        """Write summaries for TensorBoard's own tabs into the same event file, at any step; never into a user's own writer."""
+        with self._lock:
+            self._ready()
+            if isinstance(self._file, event_writer.EventWriter):
+                self._file.write_summaries(values, step)
 
     def value_path(self, step: int) -> str:
         """Where the value file of a step belongs: `<folder>/plugins/layerflow/<stream>-<session>-<step>.npz`."""

@@ -125,6 +125,15 @@ def losses(log: LogDir, run: str, stream: str, step: int | None = None) -> Answe
     return Binary({"run": run, "stream": stream, "rows": described}, arrays)
 
 
+def findings(log: LogDir, run: str, stream: str) -> Answer:
+    """What is wrong with the training, worst first."""
+    found = _stream(log, run, stream)
+    rows = found.findings()
+    numbers = {path: number for number, path in enumerate(found.graph.paths)} if rows else {}
+    listed = [asdict(row) | {"call": numbers.get(row.path)} for row in rows[:MOST_ENTRIES]]
+    return Json({"findings": listed, "total": len(rows)})
+
+
 @dataclass(frozen=True)
 class Route:
     """`handle(log, **parameters)` answers `path`; `parameters` names them, with a `?` after those that may be left out."""
@@ -143,6 +152,7 @@ ROUTES = (
     Route("/histogram", histogram, "run stream step path kind port?"),
     Route("/ledger", ledger, "run stream"),
     Route("/losses", losses, "run stream step?"),
+    Route("/findings", findings, "run stream"),
     Route("/values", values_route.values, "run stream step?"),
     Route("/value", values_route.value, "run stream step path kind=value_kind port? sample? channels? slices?"),
     Route("/explain", values_route.explain, "run stream step path index port?"),

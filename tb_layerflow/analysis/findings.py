@@ -1,0 +1,41 @@
+"""What is wrong with a training, from its records: the rules, and all of them at once. Pure functions over arrays.
+
+Each rule is a function (Observed, Limits) → findings whose docstring gives its definition, its thresholds and its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import rules_errors, rules_numbers, rules_outputs, rules_training
+from .limits import Limits
+from .observed import Finding, Observed
+
+__all__ = ["RULES", "Finding", "Limits", "Observed", "findings"]
+
+Rule = Callable[[Observed, Limits], list[Finding]]
+
+RULES: tuple[Rule, ...] = (
+    rules_numbers.non_finite,
+    rules_numbers.loss_scaler_skips,
+    rules_errors.exploding_errors,
+    rules_errors.vanishing_errors,
+    rules_errors.disconnected,
+    rules_outputs.dead_units,
+    rules_outputs.saturated,
+    rules_outputs.constant,
+    rules_outputs.poor_initialisation,
+    rules_training.unchanged_weights,
+    rules_training.update_ratio,
+    rules_training.worse_readout,
+    rules_training.loss_does_not_fall,
+)
+KINDS = ("input", "output", "error", "weight", "weight_gradient", "update")
+"""The kinds of statistics that the rules look at."""
+
+
+def findings(observed: Observed, limits: Limits | None = None) -> list[Finding]:
+    """All findings: failures first, then by step, then in the order of the calls."""
+    found = [finding for rule in RULES for finding in rule(observed, limits or Limits())]
+    order = observed.numbers
+    return sorted(found, key=lambda one: (one.level != "failure", one.step, order.get(one.path, len(order)), one.rule))

@@ -1,0 +1,34 @@
+"""The thresholds of all findings, in one place. `bench/findings.py` measures how well they tell faulty from healthy models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What each rule compares with; each rule's docstring says how.
+
+    `records` is how many records in a row something must hold to be more than a passing state.
+    """
+
+    records: int = 3
+    exploding_error: float = 1e3
+    exploding_growth: float = 1e3
+    vanishing_error: float = 1e-4
+    dead_share: float = 0.98
+    saturated: float = 0.95
+    constant: float = 1e-5
+    update_too_large: float = 0.5
+    update_too_small: float = 1e-7
+    initial_gain: float = 20.0
+    initial_loss_drop: float = 0.0
+    readout_drop: float = 0.2
+    readout_errors: float = 3.0
+    readout_loss: float = 2.0
+    loss_fall: float = 0.02
+    loss_records: int = 12
+    loss_span: int = 20
+    skipped_share: float = 0.25
+    skipped_run: int = 5
+    skipped_grace: int = 10

@@ -1,0 +1,175 @@
+"""What findings are made from: one stream's graph and numbers as arrays, and a finding's form. numpy only; knows no files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb_layerflow.log.records import COLUMNS, Call, Graph, LedgerEntry
+
+Floats = NDArray[np.float64]
+
+
+class Statistics(Protocol):
+    """As the reader gives them: `values` float64 [steps, ports, COLUMNS], `part` float64 [steps, ports]."""
+
+    @property
+    def ports(self) -> Sequence[tuple[str, int]]: ...
+
+    @property
+    def values(self) -> Floats: ...
+
+    @property
+    def part(self) -> Floats: ...
+
+
+class LossRow(Protocol):
+    """One layer loss, as the reader gives it."""
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def form(self) -> str: ...
+
+    @property
+    def loss(self) -> float: ...
+
+    @property
+    def accuracy(self) -> float: ...
+
+    @property
+    def output(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A diagnosis. `level` is `failure` or `warning`; `path` a call's (a layer's where it is about weights), `.` the model's.
+
+    `step` is the first record that shows it. `evidence` holds the numbers that the rule compared, and the limits it used.
+    """
+
+    rule: str
+    path: str
+    step: int
+    message: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+    level: str = "warning"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One stream's records.
+
+    `statistics` holds those of the kinds `output`, `error`, `weight`, `weight_gradient` and `update` that were recorded, all over
+    the same `steps`; `losses` the model's own, NaN where a record lacks them; `layer_losses` are rows.
+    """
+
+    graph: Graph
+    steps: NDArray[np.int64]
+    statistics: Mapping[str, Statistics]
+    losses: Mapping[str, Floats] = field(default_factory=dict)
+    skipped: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    batch_size: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    layer_losses: Sequence[LossRow] = ()
+    ledger: Sequence[LedgerEntry] = ()
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each call, by its path."""
+        return {call.path: number for number, call in enumerate(self.graph.calls)}
+
+    @cached_property
+    def groups(self) -> set[int]:
+        """Calls that contain calls other than inputs."""
+        return {call.parent for call in self.graph.calls if call.parent is not None and call.kind != "input"}
+
+    @cached_property
+    def skipped_steps(self) -> NDArray[np.bool_]:
+        """Per record, whether the loss scaler skipped the update."""
+        return self.skipped if len(self.skipped) == len(self.steps) else np.zeros(len(self.steps), np.bool_)
+
+    def leaf_outputs(self) -> Iterator[tuple[int, Call, int]]:
+        """(call's number, call, port) of each output of a call that is no group and no input, logits left out, in order."""
+        for number, call in enumerate(self.graph.calls):
+            if number not in self.groups and call.kind != "input":
+                for port, tensor in enumerate(call.outputs):
+                    if tensor.key != "logits":
+                        yield number, call, port
+
+    def series(self, kind: str, path: str, port: int, column: str) -> Floats | None:
+        """One figure over all steps, float64 [steps]; None where it was not recorded."""
+        place = self._places.get(kind, {}).get((path, port))
+        return None if place is None else self.statistics[kind].values[:, place, COLUMNS.index(column)]
+
+    def share(self, kind: str, path: str, port: int, column: str) -> Floats | None:
+        """A count as a share of the elements that it was taken from, float64 [steps]."""
+        place = self._places.get(kind, {}).get((path, port))
+        if place is None:
+            return None
+        found = self.statistics[kind]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares: Floats = found.values[:, place, COLUMNS.index(column)] / found.part[:, place]
+        return shares
+
+    def rms(self, kind: str, path: str, port: int) -> Floats | None:
+        """The root mean square over all steps, float64 [steps]."""
+        l2, count = self.series(kind, path, port, "l2"), self.series(kind, path, port, "count")
+        if l2 is None or count is None:
+            return None
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found: Floats = l2 / np.sqrt(count)
+        return found
+
+    def origin(self, number: int, port: int) -> tuple[int, int]:
+        """Where an input of a call comes from: the leaf output that made it, through groups that pass it on; the input itself
+        (as (-1, -1)) where nobody knows.
+        """
+        source = self.graph.calls[number].inputs[port].source
+        seen = set()
+        while source is not None and source not in seen:
+            seen.add(source)
+            further = self.graph.calls[source[0]].outputs[source[1]].source
+            if further is None:
+                return source
+            source = further
+        return (-1, -1)
+
+    def activation(self, call: Call) -> str:
+        """The name of the activation that the call's layer applies last, as its configuration says; empty where it says none."""
+        layer = None if call.layer is None else self.graph.layers[call.layer]
+        if layer is None:
+            return ""
+        try:
+            configured = json.loads(layer.config or "{}").get("activation")
+        except (ValueError, AttributeError):
+            configured = None
+        if isinstance(configured, dict):
+            configured = configured.get("config") if isinstance(configured.get("config"), str) else configured.get("class_name")
+        return str(configured or layer.type).lower()
+
+    @cached_property
+    def _places(self) -> dict[str, dict[tuple[str, int], int]]:
+        return {
+            kind: {(path, port): place for place, (path, port) in enumerate(found.ports)}
+            for kind, found in self.statistics.items()
+        }
+
+
+def lasting(holds: NDArray[np.bool_], records: int) -> int | None:
+    """The place of the first record of the first run of `records` records in a row for which something holds."""
+    run = 0
+    for place, one in enumerate(holds.tolist()):
+        run = run + 1 if one else 0
+        if run == records:
+            return place - records + 1
+    return None

@@ -1,0 +1,160 @@
+"""Findings about errors on their way back: exploding, vanishing, disconnected layers. Pure functions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .limits import Limits
+from .observed import Finding, Floats, Observed, lasting
+
+
+def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
+    """Errors grow many times over on their way back through the layers, or from one record to the next.
+
+    Definition: (depth) the l2 of the error at some output is above `exploding_error` times that at the model's end, in
+    `records` records in a row; the finding names the call through which the error grew the most. (time) the largest l2 of all
+    is above `exploding_growth` times the median of the five records or more before it; the finding names the call with the
+    largest. Source: Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+    """
+    flow = _Flow(observed)
+    if not flow.paths:
+        return []
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = flow.l2 / flow.end[:, None]
+    ratio = np.where(flow.end[:, None] > 0, ratio, np.nan)
+    place = lasting(_largest(ratio) > limits.exploding_error, limits.records)
+    if place is not None:
+        path, factor = flow.strongest(place)
+        reach = float(_largest(ratio)[place])
+        message = (
+            f"errors are {reach:.3g} times as large as at the model's end; {path} alone makes them {factor:.3g} times larger."
+        )
+        evidence = {"ratio": reach, "factor": factor, "limit": limits.exploding_error}
+        return [Finding("exploding_errors", path, int(observed.steps[place]), message, evidence)]
+    return _growing(observed, limits, flow)
+
+
+def _growing(observed: Observed, limits: Limits, flow: _Flow) -> list[Finding]:
+    largest = _largest(flow.l2)
+    for place in range(5, len(largest)):
+        usual = float(np.nanmedian(largest[:place])) if np.isfinite(largest[:place]).any() else 0.0
+        if usual > 0 and largest[place] > limits.exploding_growth * usual:
+            path = flow.paths[int(np.nanargmax(flow.l2[place]))]
+            factor = float(largest[place] / usual)
+            message = f"the error at {path} is {factor:.3g} times as large as errors were before."
+            evidence = {"factor": factor, "usual": usual, "limit": limits.exploding_growth}
+            return [Finding("exploding_errors", path, int(observed.steps[place]), message, evidence)]
+    return []
+
+
+def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
+    """Almost nothing of the error reaches the layers at the model's beginning.
+
+    Definition: at some output of a call that is followed by others and stands before none that reaches it otherwise, the l2 of
+    the error is below `vanishing_error` times that at the model's end, in `records` records in a row; the finding names the
+    call through which it shrank the most. Ends where the error is itself almost zero (below 1e-12: the model has learnt all) do
+    not count. Source: Hochreiter 1991; Bengio et al. 1994, Learning long-term dependencies with gradient descent is difficult.
+    """
+    flow = _Flow(observed)
+    if not flow.paths:
+        return []
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(flow.end[:, None] > 1e-12, flow.l2 / flow.end[:, None], np.nan)
+    first = ratio[:, flow.firsts]
+    best = np.where(np.isnan(first).all(1), np.inf, np.nanmax(np.where(np.isnan(first), -np.inf, first), axis=1))
+    place = lasting(best < limits.vanishing_error, limits.records)
+    if place is None:
+        return []
+    path, factor = flow.strongest(place, shrinking=True)
+    message = (
+        f"only {best[place]:.3g} of the error at the model's end reaches its beginning; {path} passes on {factor:.3g} of it."
+    )
+    evidence = {"ratio": float(best[place]), "factor": factor, "limit": limits.vanishing_error}
+    return [Finding("vanishing_errors", path, int(observed.steps[place]), message, evidence)]
+
+
+class _Flow:
+    """The l2 of the errors at all leaf outputs, float64 [steps, outputs], in the order of the calls.
+
+    `end` is the l2 of the last outputs that have an error, `firsts` the outputs of the trained layers that stand first.
+    """
+
+    def __init__(self, observed: Observed) -> None:
+        self._observed = observed
+        self._numbers: list[int] = []
+        self.paths: list[str] = []
+        columns = []
+        for number, call in enumerate(observed.graph.calls):
+            if number in observed.groups or call.kind == "input":
+                continue
+            for port, tensor in enumerate(call.outputs):
+                series = observed.series("error", call.path, port, "l2")
+                if series is not None and not tensor.error:
+                    self._numbers.append(number)
+                    self.paths.append(call.path)
+                    columns.append(series)
+        self.l2: Floats = np.array(columns).T if columns else np.zeros((len(observed.steps), 0))
+        self.end: Floats = self.l2[:, -1] if self.paths else np.zeros(len(observed.steps))
+        self.firsts = self._first_trained()
+
+    def _first_trained(self) -> NDArray[np.int64]:
+        """The outputs of trained layers (kernels) that no other trained layer comes before."""
+        graph = self._observed.graph
+        after: set[int] = set()
+        firsts = []
+        for number, call in enumerate(graph.calls):
+            sources = {self._observed.origin(number, port)[0] for port in range(len(call.inputs))}
+            follows = bool(sources & after)
+            layer = None if call.layer is None else graph.layers[call.layer]
+            trained = layer is not None and any(len(one.shape) > 1 and one.trainable for one in layer.weights)
+            if trained and not follows and number in self._numbers:
+                firsts.append(self._numbers.index(number))
+            if follows or trained:
+                after.add(number)
+        return np.array(firsts or [0], np.int64)
+
+    def strongest(self, place: int, *, shrinking: bool = False) -> tuple[str, float]:
+        """The call that changed the error the most at one record, and by what factor, from its output back to its inputs."""
+        position = {number: index for index, number in enumerate(self._numbers)}
+        best, path = 1.0, self.paths[0]
+        for index, number in enumerate(self._numbers):
+            call = self._observed.graph.calls[number]
+            sources = [self._observed.origin(number, port)[0] for port in range(len(call.inputs))]
+            before = [self.l2[place, position[source]] for source in sources if source in position]
+            if not before or not self.l2[place, index] > 0:
+                continue
+            factor = float(max(before) / self.l2[place, index])
+            if (factor < best) if shrinking else (factor > best):
+                best, path = factor, call.path
+        return path, best
+
+
+def _largest(values: Floats) -> Floats:
+    """The largest of each row that is a number; NaN where there is none."""
+    filled = np.where(np.isnan(values), -np.inf, values).max(1, initial=-np.inf)
+    found: Floats = np.where(np.isneginf(filled), np.nan, filled)
+    return found
+
+
+def disconnected(observed: Observed, limits: Limits) -> list[Finding]:
+    """A layer with trainable weights runs, but no error reaches them: the loss does not depend on it.
+
+    Definition: the step's tape was asked for the gradient of a trainable weight of a layer that was called, and gave none. (An
+    operation without a gradient, `stop_gradient`, or an output that the loss does not use.)
+    """
+    called = {observed.graph.layers[call.layer].path for call in observed.graph.calls if call.layer is not None}
+    trainable = {layer.path for layer in observed.graph.layers if layer.trainable}
+    paths = {
+        entry.path: entry.reason
+        for entry in observed.ledger
+        if entry.kind == "weight_gradient" and entry.reason == "not connected" and entry.path in called & trainable
+    }
+    if not len(observed.steps):
+        return []
+    step = int(observed.steps[0])
+    return [
+        Finding("disconnected", path, step, f"no gradient reaches the weights of {path}: the loss does not depend on them.",
+                {"reason": reason})
+        for path, reason in paths.items()
+    ]  # fmt: skip

@@ -1,0 +1,193 @@
+"""Findings about what layers put out: dead units, saturation, constant outputs, poor initialisation. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tb_layerflow.log.records import Call
+
+from .limits import Limits
+from .observed import Finding, Floats, Observed, lasting
+
+FEWEST = 16
+"""Outputs of fewer elements tell nothing about their distribution."""
+
+
+def dead_units(observed: Observed, limits: Limits) -> list[Finding]:
+    """Almost everything that a rectifying layer puts out is zero.
+
+    Definition: the output's smallest value is exactly 0, its layer has weights or gets negative inputs (so that it is the one
+    that cuts), and at least `dead_share` of the elements are zero, in `records` records in a row. A unit that is zero for every
+    sample has no gradient and cannot come back (Lu et al. 2019, Dying ReLU and initialization; healthy layers are half to nine
+    tenths zero, Glorot et al. 2011, Deep sparse rectifier neural networks).
+    """
+    found = []
+    for number, call, port in _measured(observed):
+        low, share = observed.series("output", call.path, port, "min"), observed.share("output", call.path, port, "zero")
+        if low is None or share is None or not _rectifies(observed, number, call):
+            continue
+        place = lasting((low == 0) & (share >= limits.dead_share), limits.records)
+        if place is not None:
+            reach = float(share[place])
+            message = f"{reach:.1%} of what {call.path} puts out is zero: its units are dead for these samples."
+            evidence = {"zero": reach, "limit": limits.dead_share, "port": port}
+            found.append(Finding("dead_units", call.path, int(observed.steps[place]), message, evidence))
+    return found
+
+
+def _rectifies(observed: Observed, number: int, call: Call) -> bool:
+    """Whether the call cuts negative numbers off itself, rather than passing on what another cut."""
+    layer = None if call.layer is None else observed.graph.layers[call.layer]
+    if layer is not None and any(len(weight.shape) > 1 for weight in layer.weights):
+        return True
+    for port in range(len(call.inputs)):
+        source = observed.origin(number, port)
+        if source[0] >= 0:
+            low = observed.series("output", observed.graph.calls[source[0]].path, source[1], "min")
+            if low is not None and (low < 0).any():
+                return True
+    return False
+
+
+def saturated(observed: Observed, limits: Limits) -> list[Finding]:
+    """A tanh or sigmoid works at its bounds, where its gradient vanishes.
+
+    Definition: the activation is tanh and the mean square of the output is at least `saturated`, or it is sigmoid and four
+    times the mean of y(1 - y) is at most 1 - `saturated`, in `records` records in a row; both are 1 minus the mean slope of the
+    activation, relative to its largest. The model's own outputs do not count: a sure classifier is no fault (Glorot and Bengio
+    2010, Understanding the difficulty of training deep feedforward neural networks).
+    """
+    found = []
+    ends = _ends(observed)
+    for number, call, port in _measured(observed):
+        activation = observed.activation(call)
+        if activation not in ("tanh", "sigmoid") or (number, port) in ends or _has_no_bounds(call):
+            continue
+        mean, rms = observed.series("output", call.path, port, "mean"), observed.rms("output", call.path, port)
+        if mean is None or rms is None:
+            continue
+        lost = rms**2 if activation == "tanh" else 1.0 - 4.0 * (mean - rms**2)
+        place = lasting(lost >= limits.saturated, limits.records)
+        if place is not None:
+            message = f"{call.path} is saturated: the mean slope of its {activation} is {1 - lost[place]:.2g} of the largest."
+            evidence = {"lost slope": float(lost[place]), "limit": limits.saturated, "port": port}
+            found.append(Finding("saturated", call.path, int(observed.steps[place]), message, evidence))
+    return found
+
+
+def _has_no_bounds(call: Call) -> bool:
+    """Recurrent layers put out a product of their tanh and a gate."""
+    return call.type in ("LSTM", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "LSTMCell")
+
+
+def _ends(observed: Observed) -> set[tuple[int, int]]:
+    """The leaf outputs that the root passes on."""
+    ends = set()
+    for call in observed.graph.calls:
+        if call.parent is None and call.kind != "input":
+            for port in call.outputs:
+                source = port.source
+                while source is not None and source not in ends:
+                    ends.add(source)
+                    source = observed.graph.calls[source[0]].outputs[source[1]].source
+    return ends
+
+
+def constant(observed: Observed, limits: Limits) -> list[Finding]:
+    """A layer puts out one and the same number, whatever it gets.
+
+    Definition: the standard deviation over all elements is at most `constant` times the largest magnitude, for outputs of at
+    least FEWEST elements, in `records` records in a row; a rectifier's zeros are `dead_units`' matter. Layers behind it that
+    cannot but pass the constant on are not named again.
+    """
+    found = []
+    flat: set[tuple[int, int]] = set()
+    for number, call, port in _measured(observed):
+        spread, low, high = (observed.series("output", call.path, port, name) for name in ("std", "min", "max"))
+        if spread is None or low is None or high is None:
+            continue
+        reach = np.maximum(np.abs(low), np.abs(high))
+        place = lasting((high - low <= limits.constant * reach) & (spread <= limits.constant * reach), limits.records)
+        if place is None:
+            continue
+        flat.add((number, port))
+        sources = [observed.origin(number, given) for given in range(len(call.inputs))]
+        is_passed_on = bool(sources) and all(source in flat for source in sources)
+        is_dead = low[place] == high[place] == 0 and _rectifies(observed, number, call) and _is_rectifier(observed, call)
+        if not is_passed_on and not is_dead:
+            message = f"{call.path} puts out {float(high[place]):.4g} everywhere, whatever the sample is."
+            evidence = {"std": float(spread[place]), "largest": float(reach[place]), "limit": limits.constant, "port": port}
+            found.append(Finding("constant", call.path, int(observed.steps[place]), message, evidence))
+    return found
+
+
+def _is_rectifier(observed: Observed, call: Call) -> bool:
+    return observed.activation(call).startswith("relu")
+
+
+def poor_initialisation(observed: Observed, limits: Limits) -> list[Finding]:
+    """At the start, a layer with a kernel changes the scale of what flows through it many times over, or all its units are alike.
+
+    Definition, at the first record if it is of one of the fit's first ten steps: the root mean square of the output (before a
+    rectifier at worst half of it) over that of the input is above `initial_gain` or below 1 / `initial_gain`; or a trainable
+    kernel of more than one element holds one number only, which is not 0 (symmetry is then never broken). Kernels of zeros are
+    left out: people start residual branches and heads with them on purpose. Source: He et al. 2015, Delving deep into
+    rectifiers, keep the scale of activations; Glorot and Bengio 2010.
+    """
+    if not len(observed.steps) or observed.steps[0] >= 10:
+        return []
+    return [*_gains(observed, limits), *_alike(observed)]
+
+
+def _gains(observed: Observed, limits: Limits) -> Iterator[Finding]:
+    for number, call, port in _measured(observed):
+        layer = None if call.layer is None else observed.graph.layers[call.layer]
+        if layer is None or not any(len(weight.shape) > 1 and weight.trainable for weight in layer.weights) or not call.inputs:
+            continue
+        before, after = _input_rms(observed, number), observed.rms("output", call.path, port)
+        if before is None or after is None or not before[0] > 0 or not after[0] > 0:
+            continue
+        gain = float(after[0] / before[0])
+        squashes = observed.activation(call) in ("tanh", "sigmoid", "softmax", "softsign", "hard_sigmoid")
+        if gain > limits.initial_gain or (gain < 1 / limits.initial_gain and not squashes):
+            message = f"at the start {call.path} makes what flows through it {gain:.3g} times as large as it was."
+            evidence = {"gain": gain, "limit": limits.initial_gain}
+            yield Finding("poor_initialisation", call.path, int(observed.steps[0]), message, evidence)
+
+
+def _input_rms(observed: Observed, number: int) -> Floats | None:
+    """Of a call's first input, where it is of floating numbers and one of the recorded."""
+    call = observed.graph.calls[number]
+    if not call.inputs[0].dtype.startswith(("float", "bfloat")):
+        return None
+    source = observed.origin(number, 0)
+    if source[0] < 0:
+        return observed.rms("input", call.path, 0)
+    origin = observed.graph.calls[source[0]]
+    if not origin.outputs[source[1]].dtype.startswith(("float", "bfloat")):
+        return None
+    return observed.rms("output", origin.path, source[1])
+
+
+def _alike(observed: Observed) -> Iterator[Finding]:
+    for layer in observed.graph.layers:
+        for number, weight in enumerate(layer.weights):
+            if len(weight.shape) < 2 or not weight.trainable or int(np.prod(weight.shape)) < 2:
+                continue
+            low, high = (observed.series("weight", layer.path, number, name) for name in ("min", "max"))
+            if low is not None and high is not None and low[0] == high[0] != 0:
+                message = f"every element of {layer.path}/{weight.name} starts as {low[0]:.4g}: its units can never differ."
+                evidence = {"value": float(low[0]), "weight": weight.name}
+                yield Finding("poor_initialisation", layer.path, int(observed.steps[0]), message, evidence)
+
+
+def _measured(observed: Observed) -> Iterator[tuple[int, Call, int]]:
+    """The leaf outputs of floating numbers that have at least FEWEST elements in every record."""
+    for number, call, port in observed.leaf_outputs():
+        count = observed.series("output", call.path, port, "count")
+        if count is None or not call.outputs[port].dtype.startswith(("float", "bfloat")):
+            continue
+        if not np.nanmin(np.where(np.isnan(count), np.inf, count)) < FEWEST:
+            yield number, call, port

@@ -1,0 +1,140 @@
+"""Findings about what training does: weights that stay, update ratios, worse readouts, a loss that stays. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .limits import Limits
+from .observed import Finding, Floats, Observed, lasting
+
+
+def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
+    """A trainable weight does not move while others do.
+
+    Definition: its update is exactly zero in `records` records in a row in which some weight of the model changed (steps that the
+    loss scaler skipped, or that only accumulate, are passed over). A layer is named once, with its weights.
+    """
+    rows = list(_trainable(observed, "update", "l2"))
+    if not rows:
+        return []
+    updates = np.array([series for _, _, _, series in rows])
+    moving = (np.nan_to_num(updates) > 0).any(0)
+    still: dict[str, list[tuple[str, int]]] = {}
+    for path, name, _, series in rows:
+        place = lasting(series[moving] == 0, limits.records)
+        if place is not None:
+            still.setdefault(path, []).append((name, int(observed.steps[moving][place])))
+    return [
+        Finding("unchanged_weights", path, min(step for _, step in names),
+                f"{', '.join(name for name, _ in names)} of {path} never changed in these records, though trainable.",
+                {"weights": [name for name, _ in names]})
+        for path, names in still.items()
+    ]  # fmt: skip
+
+
+def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
+    """Updates are too large or too small beside the weights that they change.
+
+    Definition, for trainable kernels (two axes or more): the l2 of the update over the l2 of the weight. Too large: its median
+    over all records is above `update_too_large`, from `records` records on. Too small: it is above zero and at most
+    `update_too_small` in every record. Around 1e-3 is usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); Adam's
+    first steps on small kernels lie far above.
+    """
+    found = []
+    for path, name, number, update in _trainable(observed, "update", "l2", axes=2):
+        weight = observed.series("weight", path, number, "l2")
+        if weight is None:
+            continue
+        known = (update > 0) & (weight > 0)
+        if known.sum() < limits.records:
+            continue
+        ratio = update[known] / weight[known]
+        middle, step = float(np.median(ratio)), int(observed.steps[known][0])
+        if middle > limits.update_too_large:
+            message = (
+                f"an update of {path}/{name} is {middle:.2g} times its weight (median): the learning rate is too large for it."
+            )
+            evidence = {"median": middle, "limit": limits.update_too_large, "weight": name}
+            found.append(Finding("update_too_large", path, step, message, evidence))
+        elif ratio.max() <= limits.update_too_small:
+            message = f"an update of {path}/{name} is never more than {ratio.max():.2g} of its weight: it learns next to nothing."
+            evidence = {"largest": float(ratio.max()), "limit": limits.update_too_small, "weight": name}
+            found.append(Finding("update_too_small", path, step, message, evidence))
+    return found
+
+
+def _trainable(observed: Observed, kind: str, column: str, axes: int = 0) -> Iterator[tuple[str, str, int, Floats]]:
+    """(layer path, weight's name, its number, series) of each trainable weight with this many axes."""
+    for layer in observed.graph.layers:
+        for number, weight in enumerate(layer.weights):
+            series = observed.series(kind, layer.path, number, column) if weight.trainable and layer.trainable else None
+            if series is not None and len(weight.shape) >= axes:
+                yield layer.path, weight.name, number, series
+
+
+def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
+    """The labels can be read worse from a layer's output than from its input: it throws away what is needed.
+
+    Definition, over the last `records` records that have layer losses: the readout's accuracy is below that of the best of the
+    call's inputs by more than `readout_drop` and by more than `readout_errors` standard errors of their difference; where there
+    is no accuracy, its loss is above `readout_loss` times theirs. Source: Alain and Bengio 2016, Understanding intermediate
+    layers using linear classifier probes: in a trained model, the readout gets better with depth.
+    """
+    rows = {(row.step, row.path, row.output): row for row in observed.layer_losses if row.form == "readout"}
+    steps = sorted({step for step, _, _ in rows})[-limits.records :]
+    if len(steps) < limits.records:
+        return []
+    found = []
+    for number, call, _ in observed.leaf_outputs():
+        origins = [observed.origin(number, port)[0] for port in range(len(call.inputs))]
+        sources = [observed.graph.calls[origin].path for origin in origins if origin >= 0]
+        for output in sorted({output for _, path, output in rows if path == call.path}):
+            pairs = []
+            for step in steps:
+                own = rows.get((step, call.path, output))
+                before = [rows[step, source, output] for source in sources if (step, source, output) in rows]
+                if own is not None and before:
+                    best = min(before, key=lambda row: (-row.accuracy if not np.isnan(row.accuracy) else 0.0, row.loss))
+                    pairs.append((own.accuracy, best.accuracy, own.loss, best.loss))
+            if len(pairs) == limits.records and all(_is_worse(pair, observed, limits) for pair in pairs):
+                accuracy, earlier, loss, earlier_loss = pairs[-1]
+                text = f"accuracy {accuracy:.2f} after {earlier:.2f}, loss {loss:.3g} after {earlier_loss:.3g}"
+                message = f"the labels can be read worse from {call.path} than from what it gets ({text})."
+                evidence = {"accuracy": accuracy, "input accuracy": earlier, "loss": loss, "input loss": earlier_loss}
+                found.append(Finding("worse_readout", call.path, steps[0], message, evidence))
+                break
+    return found
+
+
+def _is_worse(pair: tuple[float, float, float, float], observed: Observed, limits: Limits) -> bool:
+    accuracy, earlier, loss, earlier_loss = pair
+    if np.isnan(accuracy) or np.isnan(earlier):
+        return bool(loss > limits.readout_loss * earlier_loss)
+    scored = max(float(np.max(observed.batch_size, initial=0)) / 2, 1.0)
+    error = np.sqrt(max(accuracy * (1 - accuracy) + earlier * (1 - earlier), 1e-9) / scored)
+    return bool(earlier - accuracy > max(limits.readout_drop, limits.readout_errors * error))
+
+
+def loss_does_not_fall(observed: Observed, limits: Limits) -> list[Finding]:
+    """Training does not lower the loss.
+
+    Definition, from `loss_records` records over `loss_span` steps on: the median of the last third of the losses is above 1 -
+    `loss_fall` times that of the first third (for losses below zero: not below it by `loss_fall` of its magnitude). One number
+    per stream; a probe's losses are less noisy than a batch's.
+    """
+    losses = observed.losses.get("loss")
+    if losses is None or len(losses) < limits.loss_records or observed.steps[-1] - observed.steps[0] < limits.loss_span:
+        return []
+    finite = np.isfinite(losses)
+    if finite.sum() < limits.loss_records:
+        return []
+    known, steps = losses[finite], observed.steps[finite]
+    third = len(known) // 3
+    early, late = float(np.median(known[:third])), float(np.median(known[-third:]))
+    if early - late >= limits.loss_fall * abs(early) or abs(early) < 1e-9:
+        return []
+    message = f"the loss does not fall: {early:.4g} in the first third of the records, {late:.4g} in the last."
+    evidence = {"early": early, "late": late, "limit": limits.loss_fall}
+    return [Finding("loss_does_not_fall", ".", int(steps[-third]), message, evidence)]
