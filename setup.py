@@ -16,7 +16,7 @@ setup(
     long_description=README.read_text(encoding="utf-8") if README.exists() else "",
     long_description_content_type="text/markdown",
     license="Apache-2.0",
-    packages=find_packages(include=["tb_layerflow", "tb_layerflow.*"]),
+    packages=find_packages(str(HERE), include=["tb_layerflow", "tb_layerflow.*"]),
     package_data={
         "tb_layerflow": ["static/**", "py.typed"],
         "tb_layerflow.log": ["layerflow.proto"],
