@@ -15,6 +15,7 @@ from ._reader.exact import ExactValues
 from ._reader.graph import Call, Edge, Graph, PortPath
 from ._reader.histograms import Histogram, SampledFrom
 from ._reader.history import LayerLossRow, Records
+from ._reader.lineage import Lineage, Op
 from ._reader.sessions import Seam, Session
 from ._reader.source import EventFiles, Source, Stored
 from ._reader.statistics import Statistics
@@ -25,19 +26,23 @@ from .log import tags
 from .log.errors import LogError
 from .log.event_writer import SUBFOLDER
 from .log.paths import PathError, nearest
+from .log.records import Frame
 
 __all__ = [
     "Call",
     "Edge",
     "EventFiles",
+    "Frame",
     "ExactValues",
     "Explanation",
     "Graph",
     "Histogram",
     "LayerLossRow",
+    "Lineage",
     "LogDir",
     "LogError",
     "ManifestRow",
+    "Op",
     "PathError",
     "PortPath",
     "Records",

@@ -51,13 +51,14 @@ class Call:
 class Graph:
     """The calls of one trace, and how they are connected. `record` is the whole of it, without ops, as it was written.
 
-    `trace` is its number over all sessions of the stream, `session` the one that wrote it.
+    `trace` is its number over all sessions of the stream, `session` the one that wrote it, `own_trace` its number there.
     """
 
-    def __init__(self, record: records.Graph, session: int = 0, trace: int = 0) -> None:
+    def __init__(self, record: records.Graph, session: int = 0, trace: int = 0, own_trace: int = 0) -> None:
         self.record = record
         self.session = session
         self.trace = trace
+        self.own_trace = own_trace
 
     def __repr__(self) -> str:
         return f"<Graph of {self.record.model!r}: {len(self.record.calls)} calls, {len(self.record.layers)} layers>"

@@ -41,7 +41,7 @@ class Graphs:
             self._broken[key] = str(error)
             return None
         self._broken.pop(key, None)
-        graph = Graph(record, session, self.number(sessions, session, trace))
+        graph = Graph(record, session, self.number(sessions, session, trace), trace)
         return self._read.put(key, graph, _BYTES_PER_CALL * (len(record.calls) + len(record.layers) + 1))
 
     def newest(self, sessions: Sequence[Session], of_record: tuple[int, int] | None) -> Graph | None:
