@@ -15,12 +15,13 @@ from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry
 
 from .cache import BoundedCache
-from .findings import of_stream
 from .exact import ExactValues
-from .graph import Graph
+from .findings import of_stream
+from .graph import Call, Graph
 from .graphs import Graphs
 from .histograms import Histogram, Histograms
 from .history import LayerLossRow, Records, collect
+from .lineage import Lineage, Lineages, Op
 from .sessions import Head, Seam, Session, Sessions
 from .source import Source
 from .statistics import Statistics, stack
@@ -45,6 +46,7 @@ class Stream:
         self._statistics: BoundedCache[Statistics] = BoundedCache(_STATISTICS_BYTES)
         self._histograms = Histograms(source, name, self._sessions)
         self._graphs = Graphs(source)
+        self._lineages = Lineages(source)
         self._manifests = Manifests(source, name, self._sessions)
         self._history: BoundedCache[Records] = BoundedCache(1)
         self._findings: BoundedCache[list[Finding]] = BoundedCache(4)
@@ -154,6 +156,38 @@ class Stream:
         if graph is None:
             raise LogError(self._no_graph())
         return graph
+
+    # -------------------------------------------------------------------------------------------------------- lineage
+
+    def lineage(self, step: int | None = None) -> Lineage:
+        """The operations of the trace in force at a step, by default of the newest. LogError where they cannot be read."""
+        graph = self.graph if step is None else self.graph_at(step)
+        session = next((one for one in self.sessions if one.number == graph.session), None)
+        place = None if session is None else session.stored.get(("graph", None))
+        with self._lock:
+            return self._lineages.get(graph, place, graph.own_trace)
+
+    def ops(self, path: str | None = None, *, bucket: str | None = None, step: int | None = None) -> list[Op]:
+        """The operations of a call and of the calls inside it, or of a bucket; forward and backward, as they were made.
+
+        Args:
+          path: A call's path, or the unique ending of one.
+          bucket: `loss`, `metrics`, `optimizer`, `input` or `other`: what was made outside every call.
+          step: In the trace in force at this step; None: in the newest.
+
+        Raises:
+          PathError: (a KeyError) No such call.
+          ValueError: No such bucket, or both a path and a bucket.
+        """
+        return self.lineage(step).ops(path, bucket)
+
+    def chain(self, path: str, *, step: int | None = None) -> list[str]:
+        """What a call runs, in words and in order: `Dense.call`, `keras.ops.matmul`, `tf.matmul`, `MatMul`, …"""
+        return self.lineage(step).chain(path)
+
+    def calls_of(self, place: str, *, step: int | None = None) -> list[Call]:
+        """The calls that a line of the user's made: `model.py:42`; all lines of a file: `model.py`."""
+        return self.lineage(step).calls_of(place)
 
     # ----------------------------------------------------------------------------------------- statistics, histograms
 
