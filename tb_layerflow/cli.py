@@ -120,6 +120,22 @@ def _place(text: str) -> tuple[int, ...]:
         raise Refused(f"--at takes whole numbers such as 0,5,5,0. Received: {text!r}.") from None
 
 
+# ----------------------------------------------------------------------------------------------------------------- ops
+
+
+def _ops_arguments(parser: argparse.ArgumentParser) -> None:
+    _log_arguments(parser)
+    parser.add_argument("call", metavar="CALL", help="the call's path, or the unique ending of one")
+    parser.add_argument("--step", type=int, help="in the trace in force at this step (default: the newest)")
+
+
+def _ops(given: argparse.Namespace) -> None:
+    from tb_layerflow import operations
+
+    for line in operations.lines(_opened(given.logdir), given.call, given.run_name, given.stream, given.step):
+        print(line)
+
+
 # ---------------------------------------------------------------------------------------------------------------- view
 
 
@@ -181,6 +197,7 @@ def _silence_standard_output() -> None:
 
 COMMANDS = (
     Command("show", "print runs, streams, steps, and every call with its newest statistics", _show_arguments, _show),
+    Command("ops", "print what a call runs: in words, then its operations, forward and backward", _ops_arguments, _ops),
     Command("value", "print or save an exact recorded tensor, or one number of it", _value_arguments, _value),
     Command("view", "start TensorBoard at the LayerFlow tab", _view_arguments, _view),
 )

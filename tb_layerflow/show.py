@@ -27,7 +27,7 @@ def lines(log: LogDir, run: str | None, stream: str | None, step: int | None) ->
     text = table(("run", "stream", "model", "records", "steps", "sessions"), rows, "<<<><>")
     for one in found:
         text += ["", *_calls(one, step)]
-    yield from map(_printable, text)
+    yield from map(printable, text)
 
 
 def only_stream(log: LogDir, run: str | None, stream: str | None) -> Stream:
@@ -35,7 +35,7 @@ def only_stream(log: LogDir, run: str | None, stream: str | None) -> Stream:
     found = _chosen(log, run, stream)
     if len(found) > 1:
         listed = "; ".join(f"--run {one.run} --stream {one.name}" for one in found[:8])
-        raise LogError(f"There are {len(found)} streams; choose one: {_printable(listed)}{'; …' if len(found) > 8 else ''}")
+        raise LogError(f"There are {len(found)} streams; choose one: {printable(listed)}{'; …' if len(found) > 8 else ''}")
     return found[0]
 
 
@@ -167,7 +167,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> lis
     return laid_out
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
     """Names come from logs that others wrote: what would steer a terminal is shown as an escape."""
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line)
 

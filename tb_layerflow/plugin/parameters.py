@@ -94,6 +94,21 @@ def index(name: str, given: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts)
 
 
+def bucket(name: str, given: str) -> str:
+    """What operations outside every call belong to."""
+    if given not in ("loss", "metrics", "optimizer", "input", "other"):
+        raise BadRequest(f"{name} must be loss, metrics, optimizer, input or other. Received: {_shown(given)}.")
+    return given
+
+
+def offset(name: str, given: str) -> int:
+    """How many rows to pass over, from 0 to a billion."""
+    number = integer(name, given)
+    if not 0 <= number <= 1_000_000_000:
+        raise BadRequest(f"{name} must be a whole number from 0 on. Received: {_shown(given)}.")
+    return number
+
+
 def column(name: str, given: str) -> str:
     """A column of the statistics."""
     if given not in COLUMNS:
@@ -114,6 +129,10 @@ FORMS: Mapping[str, Callable[[str, str], Any]] = {
     "column": column,
     "path": text,
     "port": position,
+    "bucket": bucket,
+    "search": text,
+    "offset": offset,
+    "place": text,
 }
 
 
