@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log.records import COLUMNS, SCHEMA, WEIGHT_KINDS
 from tb_layerflow.log.tags import session_text
-from tb_layerflow.plugin import describe, values_route
+from tb_layerflow.plugin import describe, lineage_route, values_route
 from tb_layerflow.plugin.answers import Answer, Binary, Json
 from tb_layerflow.plugin.parameters import BadRequest
 from tb_layerflow.plugin.record import columns_of, record_at, rows_by_kind
