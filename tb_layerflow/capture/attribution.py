@@ -14,7 +14,7 @@ from tb_layerflow.log.records import Op
 from . import buckets
 from .calls import Node
 from .frames import Made as Origin
-from .lineage import Running
+from .running import Running
 
 
 @dataclass(eq=False)

@@ -22,6 +22,8 @@ _WRAPPERS = ("hooks.py", "lineage_hooks.py", "autograph.py")
 """Our files whose functions only run other people's code."""
 _RUNNERS = (*_WRAPPERS, "variants.py", "functions.py", "inference.py", "recorder.py", "once.py", "manual.py")
 """Our files that run other people's code; what our other files make is ours, also where they go through Keras for it."""
+_REPORTERS = ("capture/eager_operations.py", "framework/op_callbacks.py", "util/tf_stack.py")
+"""Behind the line of an eager operation stand those that report it to us."""
 _PLUMBING = frozenset(
     {
         "keras/src/utils/traceback_utils.py",
@@ -66,6 +68,8 @@ class Stacks:
         made = self._made.get(traceback)
         if made is None:
             lines = [(line.filename, line.lineno, line.name) for line in traceback or ()]
+            while lines and lines[-1][0].endswith(_REPORTERS):
+                lines.pop()
             made = self._made[traceback] = self._reduce(lines)
         return made
 

@@ -1,8 +1,8 @@
-"""The operations of a traced step, those in the bodies of its functions included, as `attribution` wants them."""
+"""The operations of a step, traced or eager, as `attribution` wants them: those in the bodies of functions included."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +13,12 @@ from tb_layerflow.log import records
 from . import calls
 from .attribution import Made, Ties, attribute
 from .calls import Node
+from .eager_operations import number_of
 from .frames import Stacks
 from .layer_table import own_weights
-from .lineage import NOTHING, Lineage, Running
+from .lineage import Lineage
 from .recording import Recording, identity_of
+from .running import NOTHING, Running
 
 
 def describe(recording: Recording, graph: records.Graph, layers: list[Any], *, source: bool = False) -> None:
@@ -27,17 +29,20 @@ def describe(recording: Recording, graph: records.Graph, layers: list[Any], *, s
     lineage = recording.lineage
     if lineage is None:
         return
-    if recording.graph is None:
-        return
     stacks = Stacks()
     names = _variable_names(graph, layers)
-    made = _with_first_readers(list(_made(lineage, recording.graph, stacks, names)))
-    _name_gradients(made, lineage, names)
+    if recording.graph is None:
+        made = _ran(lineage, stacks, graph, layers)
+        key_of: Callable[[Any], Any] = lineage.eager.maker_of
+    else:
+        made = _with_first_readers(list(_made(lineage, recording.graph, stacks, names)))
+        key_of = _operation_of
+    _name_gradients(made, lineage, names, key_of)
     ties = Ties(
         forward=lineage.ties,
-        stands_for=_stand_ins(recording.roots),
+        stands_for=_stand_ins(recording.roots, key_of),
         variables=names,
-        targets=[tensor.op for tensor in lineage.targets if hasattr(tensor, "op")],
+        targets=[key_of(tensor) for tensor in lineage.targets],
     )
     graph.ops = attribute(made, ties)
     graph.stacks = stacks.all
@@ -137,10 +142,14 @@ def _variable_names(graph: records.Graph, layers: list[Any]) -> dict[int, str]:
     """Variables by identity: a layer's by `<layer path>/<weight>`."""
     names: dict[int, str] = {}
     for layer, described in zip(layers, graph.layers, strict=True):
-        prefix = "" if described.path == "." else f"{described.path}/"
-        for variable, weight in zip(own_weights(layer), described.weights, strict=False):
-            names.setdefault(identity_of(variable), f"{prefix}{weight.name}")
+        for variable, name in zip(own_weights(layer), _weight_names(described), strict=False):
+            names.setdefault(identity_of(variable), name)
     return names
+
+
+def _weight_names(layer: records.Layer) -> list[str]:
+    prefix = "" if layer.path == "." else f"{layer.path}/"
+    return [prefix + weight.name for weight in layer.weights]
 
 
 def _captured_variables(graph: Any, names: dict[int, str]) -> dict[Any, str]:
@@ -175,24 +184,50 @@ def _variable_of(operation: Any, variables: dict[Any, str]) -> str:
     return next((variables[tensor.op] for tensor in operation.inputs if tensor.op in variables), "")
 
 
-def _name_gradients(made: list[Made], lineage: Lineage, names: dict[int, str]) -> None:
+def _name_gradients(made: list[Made], lineage: Lineage, names: dict[int, str], key_of: Callable[[Any], Any]) -> None:
     """The operation that made a variable's gradient names the variable."""
     named = {}
     for gradient, variable in lineage.gradients:
         tensor = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
-        if hasattr(tensor, "op") and variable in names:
-            named[tensor.op] = names[variable]
+        if variable in names:
+            named[key_of(tensor)] = names[variable]
     for one in made:
         if one.key in named and not one.variable:
             one.variable = named[one.key]
 
 
-def _stand_ins(roots: list[Node]) -> dict[Any, Any]:
+def _stand_ins(roots: list[Node], key_of: Callable[[Any], Any]) -> dict[Any, Any]:
     """The operations of taps, each with the operation whose output it passes on."""
-    found = {}
-    for node in calls.walk(roots):
-        for leaf in node.outputs:
-            passed_on, original = leaf.passed_on, leaf.tensor
-            if passed_on is not None and original is not None and hasattr(passed_on, "op"):
-                found[passed_on.op] = original.op
-    return found
+    return {
+        key_of(leaf.passed_on): key_of(leaf.tensor)
+        for node in calls.walk(roots)
+        for leaf in node.outputs
+        if leaf.passed_on is not None and leaf.tensor is not None
+    }
+
+
+def _operation_of(tensor: Any) -> Any:
+    return None if isinstance(tensor, tf.__internal__.EagerTensor) else getattr(tensor, "op", None)
+
+
+# -------------------------------------------------------------------------------------------------------------------- eager
+
+
+def _ran(lineage: Lineage, stacks: Stacks, graph: records.Graph, layers: list[Any]) -> list[Made]:
+    eager = lineage.eager
+    variables: dict[int, str] = {}
+    for layer, described in zip(layers, graph.layers, strict=True):
+        for variable, name in zip(own_weights(layer), _weight_names(described), strict=False):
+            variables[number_of(getattr(variable, "_value", variable).handle)] = name
+    return [
+        Made(
+            key=ran,
+            name=name,
+            type=ran.type,
+            running=ran.running,
+            origin=stacks.of(ran.traceback),
+            inputs=[eager.maker[number] for number in ran.inputs if number in eager.maker],
+            variable=next((variables[number] for number in ran.inputs if number in variables), ""),
+        )
+        for ran, name in zip(eager.all, eager.names(), strict=True)
+    ]

@@ -289,6 +289,7 @@ def _noted_backward(recording: Recording, args: tuple[Any, ...], kwargs: dict[st
         return nullcontext()
     target = args[0] if args else kwargs.get("target")
     recording.lineage.targets += [leaf for _, leaf in nests.flatten(target)]
+    recording.lineage.eager.new_pass()
     return recording.lineage.during(backward=True, forward=None)
 
 

@@ -10,26 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from . import graphs
 from .calls import Node
-
-
-@dataclass(frozen=True, eq=False)
-class Running:
-    """What runs: the innermost call; whether a tape runs backward, and for which forward operation; which variable an optimizer
-    updates.
-    """
-
-    call: Node | None = None
-    backward: bool = False
-    forward: Any = None
-    variable: Any = None
-
-
-NOTHING = Running()
+from .eager_operations import EagerOperations
+from .running import NOTHING, Running
 
 
 class Lineage:
@@ -44,6 +31,7 @@ class Lineage:
         self.ties: dict[Any, Any] = {}
         self.targets: list[Any] = []
         self.gradients: list[tuple[Any, Any]] = []
+        self.eager = EagerOperations(lambda: self.running[-1])
         self.first = 0
         self.last = 0
         self._turns: dict[Any, tuple[list[int], list[Running]]] = {}
@@ -53,11 +41,17 @@ class Lineage:
 
     def begin(self, graph: Any) -> None:
         """The recording begins in this graph (None: eagerly)."""
-        self.first = 0 if graph is None else graph.version
+        if graph is None:
+            self.eager.begin()
+        else:
+            self.first = graph.version
 
     def end(self, graph: Any) -> None:
         """The recording ends; what is made from now on is LayerFlow's own."""
-        self.last = 0 if graph is None else graph.version
+        if graph is None:
+            self.eager.end()
+        else:
+            self.last = graph.version
 
     def enter(self, **changes: Any) -> None:
         """Something begins to run: a `call`, a pass `backward`, the gradient of `forward`, the update of a `variable`."""
@@ -76,6 +70,11 @@ class Lineage:
             if ended.call is call and self.running[-1].call is not call:
                 break
         self._turn()
+
+    def made(self, outputs: Any) -> Any:
+        """The operation that made the first of these tensors."""
+        first = next(iter(outputs or ()), None)
+        return _operation_of(first) or self.eager.maker_of(first)
 
     @contextmanager
     def during(self, **changes: Any) -> Iterator[None]:
@@ -111,8 +110,10 @@ class Lineage:
             if operation is not None:
                 self._by_attributes[id(attributes)] = (attributes, operation)
 
-    def forward_of(self, type_: str, attributes: Any, inputs: Any, outputs: Any) -> Any:
+    def forward_of(self, type_: str, attributes: Any, inputs: Any, outputs: Any, out_gradients: Any = ()) -> Any:
         """The operation whose gradient a tape asks for; None where it cannot be told."""
+        if graphs.current() is None:
+            return self.eager.forward_of(type_, inputs, outputs, out_gradients)
         known = self._by_attributes.get(id(attributes))
         if known is not None:
             return known[1]
@@ -129,7 +130,7 @@ class Lineage:
     def lead_to(self, forward: Any, out_gradients: Any) -> None:
         """These tensors are the gradients at the outputs of `forward`."""
         for gradient in out_gradients or ():
-            operation = _operation_of(getattr(gradient, "values", gradient))
+            operation = _operation_of(getattr(gradient, "values", gradient)) or self.eager.maker_of(gradient)
             if operation is not None:
                 self.ties.setdefault(operation, forward)
 

@@ -67,7 +67,7 @@ def _notes_gradient(original: Any) -> Any:
         lineage = _lineage()
         if lineage is None:
             return original(op_name, attributes, num_inputs, inputs, outputs, out_grads, *rest)
-        forward = lineage.forward_of(op_name, attributes, inputs, outputs)
+        forward = lineage.forward_of(op_name, attributes, inputs, outputs, out_grads)
         lineage.lead_to(forward, out_grads)
         with lineage.during(backward=True, forward=forward):
             return original(op_name, attributes, num_inputs, inputs, outputs, out_grads, *rest)
@@ -97,7 +97,7 @@ def _notes_custom(original: Any) -> Any:
         lineage = _lineage()
         if lineage is None:
             return original(op_type, output_tensors, input_tensors, backward_function, *rest, **more)
-        forward = lineage.forward_of("", None, (), output_tensors)
+        forward = lineage.made(output_tensors)
 
         def backward(*gradients: Any) -> Any:
             running = _lineage()
