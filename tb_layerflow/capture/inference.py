@@ -47,8 +47,10 @@ class Inference:
         chunks: list[dict[str, Any]] = []
         losses = 0.0
         with_loss = samples.has_labels and self.has_loss
+        is_uneven = samples.count > self.chunk and samples.count % self.chunk > 0
         for chunk, share, done in samples.chunks(self.chunk):
-            with _untouched(self._variables()):
+            self._trace(chunk, with_loss, any_size=is_uneven)
+            with _untouched(self._variables()), _new_metrics_reset(self.model):
                 captured = self._call(chunk, share, done, with_loss)
             assert self.outcome is not None
             parts.append(numpy_figures(captured, self.outcome.plan, done))
@@ -69,31 +71,43 @@ class Inference:
     def _eager(self) -> bool:
         return bool(getattr(self.model, "run_eagerly", False))
 
+    def _trace(self, chunk: Any, with_loss: bool, *, any_size: bool) -> None:
+        """Trace the step before it runs, so that the variables it makes have their first values when they are read.
+
+        There is one trace for chunks of every size: what is captured has the same rows in each.
+        """
+        if self._function is not None:
+            return
+        if self._eager:
+            self._function = self._step
+            return
+        jit = bool(execution.report(self.model, function="").jit_compile)
+        converts = families.of(self.model).name != "keras"
+        function = tf.function(self._step, reduce_retracing=True, jit_compile=jit, autograph=converts)
+        described = nests.map_leaves(lambda _, leaf: _of_any_size(leaf), chunk) if any_size else chunk
+        started = time.perf_counter()
+        with hooks.installed():
+            function.get_concrete_function(described, tf.constant(0.0), tf.constant(0), with_loss)
+        self._concluded(time.perf_counter() - started, with_loss)
+        self._function = function
+
     def _call(self, chunk: Any, share: float, done: int, with_loss: bool) -> Any:
-        if self._function is None:
-            jit = False if self._eager else bool(execution.report(self.model, function="").jit_compile)
-            self._function = (
-                self._step
-                if self._eager
-                else tf.function(
-                    self._step, reduce_retracing=True, jit_compile=jit, autograph=families.of(self.model).name != "keras"
-                )
-            )
         known = len(self._traces)
         started = time.perf_counter()
         with hooks.installed():
             captured = self._function(chunk, tf.constant(share, tf.float32), tf.constant(done, tf.int32), with_loss)
         if len(self._traces) > known:
-            self.trace_seconds = time.perf_counter() - started
-            self.outcome = self._traces[-1]
-            report = execution.report(
-                self.model, function="call" if not with_loss else "call and loss", trace_seconds=self.trace_seconds
-            )
-            report.traces = 1
-            self.outcome.graph.execution = report
-            if self._eager:
-                del self._traces[:-1]
+            self._concluded(time.perf_counter() - started, with_loss)
         return captured
+
+    def _concluded(self, seconds: float, with_loss: bool) -> None:
+        """The step was traced, or ran eagerly."""
+        self.trace_seconds = seconds
+        self.outcome = self._traces[-1]
+        report = execution.report(self.model, function="call and loss" if with_loss else "call", trace_seconds=seconds)
+        report.traces = 1
+        self.outcome.graph.execution = report
+        del self._traces[:-1]
 
     def _step(self, chunk: Any, share: Any, done: Any, with_loss: bool) -> Any:
         x, y, sample_weight = chunk
@@ -173,6 +187,30 @@ def _untouched(variables: list[Any]) -> Iterator[None]:
     finally:
         for variable, value in before:
             variable.assign(value)
+
+
+@contextmanager
+def _new_metrics_reset(model: Any) -> Iterator[None]:
+    """Reset the metrics that Keras makes meanwhile: a loss of several outputs makes its trackers when it first runs."""
+    known = {id(metric) for metric in getattr(model, "metrics", None) or []}
+    try:
+        yield
+    finally:
+        for metric in getattr(model, "metrics", None) or []:
+            if id(metric) not in known:
+                metric.reset_state()
+
+
+def _of_any_size(leaf: Any) -> Any:
+    """The type of a tensor of samples, for any number of them."""
+    if leaf is None:
+        return None
+    shape = [None, *leaf.shape[1:]]
+    if isinstance(leaf, tf.RaggedTensor):
+        return tf.RaggedTensorSpec(shape, leaf.dtype, leaf.ragged_rank, leaf.row_splits.dtype)
+    if isinstance(leaf, tf.SparseTensor):
+        return tf.SparseTensorSpec(shape, leaf.dtype)
+    return tf.TensorSpec(shape, leaf.dtype)
 
 
 def _is_readable(variable: Any) -> bool:

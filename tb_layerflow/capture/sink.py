@@ -35,6 +35,7 @@ class Sink:
         selection: what of a recording belongs to this stream.
         values: writes the exact values of records that have some; None: none are kept.
         class_names: what the classes of the model are called, in their order.
+        with_errors: whether errors are wanted; another stream of the same model may want them where this one does not.
     """
 
     def __init__(
@@ -45,6 +46,8 @@ class Sink:
         selection: Selection,
         values: ValueWriter | None = None,
         class_names: Sequence[str] = (),
+        *,
+        with_errors: bool = True,
     ) -> None:
         self.log_dir = log_dir
         self.stream = stream
@@ -56,6 +59,7 @@ class Sink:
         self._selection = selection
         self._values = values
         self._class_names = list(class_names)
+        self._with_errors = with_errors
         self._writer: StreamWriter | None = None
         self._background = Background(self._flush, self._failed)
         self._traces: dict[int, tuple[Any, int, records.Graph]] = {}
@@ -132,7 +136,8 @@ class Sink:
         rows = {
             kind: chosen
             for kind, entries in outcome.plan.rows.items()
-            if (chosen := [row for row in entries if self._is_selected(graph, kind, row)])
+            if (self._with_errors or not kind.startswith("error"))
+            and (chosen := [row for row in entries if self._is_selected(graph, kind, row)])
         }
         record.tables, record.histograms = unpack.tables(figures, rows)
         record.ledger += self._notes
