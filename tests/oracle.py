@@ -1,7 +1,7 @@
 """What recordings are held against: a pass written by hand over Keras's functional graphs, a tape, numpy's statistics.
 
-Nothing here uses the code under test. Every call's output goes through an identity of its own, so that the gradients at a group's output
-and at the output inside it are two numbers.
+Nothing here uses the code under test. Every call's output goes through an identity of its own, so that the gradients at a
+group's output and at the output inside it are two numbers.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _run_graph(model: Any, inputs: list[Any], path: str, tensors: dict[str, Any]
 
 
 def part_of(array: np.ndarray) -> np.ndarray:
-    """The stated part: as many whole samples as fit into 32,768 numbers, else every k-th position of the first, all its channels."""
+    """The stated part: as many whole samples as fit into 32,768 numbers, else every k-th position of the first."""
     if array.ndim == 0:
         return array.ravel()
     sample = math.prod(array.shape[1:])

@@ -111,7 +111,7 @@ JOINS = ("+", "*", "concatenate", "keras.ops", "none")
 
 @st.composite
 def plans(draw: Any, depth: int, calls: int) -> list[Any]:
-    """What a model is made of: layers, and sub-models of less depth with how often they are called; and how results are joined."""
+    """What a model is made of: layers, sub-models of less depth and how often they are called, and how results are joined."""
     plan: list[Any] = [("layer", draw(st.sampled_from(("tanh", "relu", "linear"))), draw(st.sampled_from(JOINS)))]
     for _ in range(draw(st.integers(0, 1)) if depth == 1 else 1):
         if depth > 1:
