@@ -12,6 +12,9 @@ from tests.browser.chromium import DRAWN, Chromium
 
 WITHOUT_TENSORFLOW = ("-c", "import sys; sys.modules['tensorflow'] = None; from tensorboard import main; main.run_main()")
 
+TENSORBOARDS_FONTS = "/font-roboto/"
+"""TensorBoard itself looks for these outside of its path prefix."""
+
 
 @pytest.mark.parametrize(
     ("program", "arguments"),
@@ -28,7 +31,7 @@ def test_the_tab_shows_the_demo(browser: Chromium, demo_logs: Path, program: tup
         browser.open(address, {"run": "siamese", "stream": "probe", "call": "encoder/first_dense"})
         browser.wait(DRAWN)
         browser.wait("document.querySelectorAll('table.statistics td[data-kind]').length > 0")
-        assert browser.complaints() == []
+        assert [each for each in browser.complaints() if TENSORBOARDS_FONTS not in each] == []
 
 
 def test_an_empty_log_shows_the_lines_that_start_recording(browser: Chromium, tmp_path: Path) -> None:
