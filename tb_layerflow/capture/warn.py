@@ -40,7 +40,12 @@ class Voice:
         if sentence in self._said:
             return
         self._said.add(sentence)
-        warnings.warn(f"LayerFlow: {sentence}", LayerFlowWarning, stacklevel=2)
+        try:
+            warnings.warn(f"LayerFlow: {sentence}", LayerFlowWarning, stacklevel=2)
+        except LayerFlowWarning:  # warnings are errors here; one in the background would only end the writer's thread
+            if threading.current_thread().name != BACKGROUND_THREAD:
+                raise
+            say(sentence)
 
     def check(self) -> None:
         """Raise what went wrong in the background, if `strict`."""
