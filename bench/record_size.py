@@ -14,7 +14,7 @@ def measure() -> list[Figure]:
     from .subject import shared
 
     subject = shared()
-    folder = subject.log_dir / "every_step"
+    folder = subject.log_dir
 
     def now() -> tuple[int, int]:
         stream = reader.LogDir(folder).run(".").stream("train")
@@ -23,7 +23,7 @@ def measure() -> list[Figure]:
 
     bytes_before, rows_before = now()
     while (now()[1] - rows_before) < RECORDS_AT_LEAST * 90:
-        subject.recorded()
+        subject.block("recorded")
     bytes_after, rows_after = now()
     size = (bytes_after - bytes_before) / (rows_after - rows_before)
     note = f"of {rows_after - rows_before:,}"

@@ -7,60 +7,78 @@ import functools
 import gc
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
 
 import tb_layerflow as layerflow
 
+from .figure import spread
+
 SIZE = 96
 BATCH = 32
-BLOCK = 6
+BLOCK = 4
+KINDS = ("outputs", "errors")
+
+
+class Seconds(NamedTuple):
+    """How long something took by the clock, and how long all threads of this process computed meanwhile."""
+
+    clock: float
+    processor: float
 
 
 class Subject:
-    """A model that has trained a step plainly and recorded one; `plain_tracing` and `recording_tracing` are the
-    seconds by which the first step of a kind took longer than its second."""
+    """A model that has trained a step plainly, and recorded one. `log_dir` is the folder of the recorded steps.
 
-    def __init__(self, *, records: bool = True) -> None:
+    `plain_tracing` and `recording_tracing` are the seconds by which the first step of a kind took longer than the second.
+    """
+
+    def __init__(self, *, record: bool = True) -> None:
         keras.backend.clear_session()
         gc.collect()
         self._folder = tempfile.TemporaryDirectory(prefix="layerflow-bench-")
-        self.log_dir = Path(self._folder.name)
+        self.log_dir = Path(self._folder.name) / "recorded"
         draw = np.random.default_rng(0)
         self._x = draw.normal(size=(BLOCK * BATCH, SIZE, SIZE, 3)).astype(np.float32)
         self._y = draw.integers(10, size=BLOCK * BATCH)
         self.model = keras.applications.MobileNet(input_shape=(SIZE, SIZE, 3), weights=None, classes=10)
         self.model.compile("sgd", loss="sparse_categorical_crossentropy")
-        self._every_step = layerflow.LayerFlow(self.log_dir / "every_step", every=1)
-        self._never_due = layerflow.LayerFlow(self.log_dir / "never_due", every=1 << 40)
         self.model.optimizer.build(self.model.trainable_variables)
-        first, second = self._fit(1), self._fit(1)
-        self.plain_tracing = first - second
-        if records:
-            first, second = self._fit(1, [self._every_step]), self._fit(1, [self._every_step])
-            self.recording_tracing = first - second
+        self._callbacks = {
+            "recorded": self._callback("recorded", every=1),
+            "valued": self._callback("valued", every=1, values=layerflow.summary.Values(samples=1, every=1)),
+            "idle": self._callback("idle", every=1 << 40),
+        }
+        self.plain_tracing = self._first_step_more()
+        if record:
+            self.recording_tracing = self._first_step_more("recorded")
 
-    def plain(self) -> float:
-        """Seconds of a block of steps without LayerFlow."""
-        return self._fit(BLOCK)
+    def block(self, kind: str) -> Seconds:
+        """A block of steps: `plain`, `idle` (attached, nothing due), `recorded`, or `valued` (with one sample's exact values)."""
+        return self._fit(BLOCK, kind)
 
-    def recorded(self) -> float:
-        """Seconds of a block of steps, each recorded: statistics and histograms of all outputs and errors."""
-        return self._fit(BLOCK, [self._every_step])
+    def _callback(self, folder: str, **arguments: Any) -> layerflow.LayerFlow:
+        arguments = {"values": "none", "what": KINDS, **arguments}
+        return layerflow.LayerFlow(self.log_dir.with_name(folder), **arguments)
 
-    def idle(self) -> float:
-        """Seconds of a block of steps with the callback attached, none of them recorded."""
-        return self._fit(BLOCK, [self._never_due])
+    def _first_step_more(self, kind: str = "plain") -> Seconds:
+        first, second = self._fit(1, kind), self._fit(1, kind)
+        return Seconds(first.clock - second.clock, first.processor - second.processor)
 
-    def _fit(self, steps: int, callbacks: Sequence[Any] = ()) -> float:
+    def _fit(self, steps: int, kind: str) -> Seconds:
         x, y = self._x[: steps * BATCH], self._y[: steps * BATCH]
-        started = time.perf_counter()
-        self.model.fit(x, y, batch_size=BATCH, verbose=0, shuffle=False, callbacks=list(callbacks))
-        return time.perf_counter() - started
+        callbacks: Sequence[Any] = [self._callbacks[kind]] if kind in self._callbacks else []
+        clock, processor = time.perf_counter(), time.process_time()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "LayerFlow: 0 records were written")  # as is meant where nothing is due
+            self.model.fit(x, y, batch_size=BATCH, verbose=0, shuffle=False, callbacks=callbacks)
+        return Seconds(time.perf_counter() - clock, time.process_time() - processor)
 
 
 @functools.cache
@@ -69,13 +87,18 @@ def shared() -> Subject:
     return Subject()
 
 
-def paired(measured: Callable[[], float], plain: Callable[[], float], repeats: int) -> list[float]:
-    """Ratios of two timings that alternate, each pair in the other order than the one before; the first pair is not counted."""
-    ratios = []
-    for number in range(repeats + 1):
-        if number % 2:
-            denominator, numerator = plain(), measured()
-        else:
-            numerator, denominator = measured(), plain()
-        ratios.append(numerator / denominator)
-    return ratios[1:]
+def against_plain(kind: str, repeats: int) -> tuple[float, str]:
+    """Blocks of a kind against plain ones, the two alternating: the median ratio, and a note with that by the clock.
+
+    The ratio is of processor time, which other programs on the machine hardly change.
+    """
+    subject = shared()
+    subject.block(kind)
+    pairs = []
+    for number in range(repeats):
+        order = (kind, "plain") if number % 2 else ("plain", kind)
+        times = {each: subject.block(each) for each in order}
+        pairs.append((times[kind], times["plain"]))
+    ratios = [measured.processor / plain.processor for measured, plain in pairs]
+    by_the_clock = median(measured.clock / plain.clock for measured, plain in pairs)
+    return median(ratios), f"{spread(ratios)}; by the clock {by_the_clock:.3g}"

@@ -14,5 +14,5 @@ def measure() -> list[Figure]:
     from .subject import Subject, shared
 
     subjects = [shared(), *(Subject() for _ in range(REPEATS - 1))]
-    ratios = [subject.recording_tracing / subject.plain_tracing for subject in subjects]
+    ratios = [subject.recording_tracing.processor / subject.plain_tracing.processor for subject in subjects]
     return [Figure("tracing the recording variant / tracing the plain step", median(ratios), 3, note=spread(ratios))]
