@@ -15,6 +15,7 @@ from .log.mirror import KINDS as MIRRORS
 from .log.mirror import Mirror
 
 if TYPE_CHECKING:
+    from .capture.non_finite import NonFinite
     from .reader import Stream
 
 __all__ = [
@@ -353,6 +354,37 @@ def weights(model_or_layer: Any, *, step: Any, writer: Any = None) -> None:
     from .capture import manual
 
     manual.gather_weights(model_or_layer, step, writer)
+
+
+def locate_non_finite(model: Any, x: Any, y: Any = None) -> NonFinite | None:
+    """Find the operation at which a number that is not finite first appears when `model` takes a training step on this batch.
+
+    The model's own `train_step` is run once, eagerly, and every operation's results are looked at (without `y`, or where the
+    model is not compiled, only its forward pass). Weights, optimizer, metrics and random states are the same afterwards.
+
+    Args:
+        model: a Keras model.
+        x: one batch of inputs, an array or any nest of arrays.
+        y: its labels.
+
+    Returns:
+        The operation: `.type`, `.name`, `.path` of the call (or `.bucket`), `.direction` with `.forward_op`, `.variable`,
+        `.inputs` and `.outputs` (what they held: `.min`, `.max`, `.zero`, `.nan`, `.pos_inf`, …), `.frames`, `.user_frame`.
+        An operation that was given such numbers is not meant: only the first that made one of finite ones. None where all
+        numbers stay finite.
+
+    Raises:
+        TypeError: `model` is no Keras model.
+
+    Example:
+
+    ```python
+    print(layerflow.summary.locate_non_finite(model, x_batch, y_batch))  # Log (Log_1) of encoder/scale, forward, model.py:42
+    ```
+    """
+    from .capture import non_finite
+
+    return non_finite.locate(model, x, y)
 
 
 def flush() -> None:

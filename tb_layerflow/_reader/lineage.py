@@ -153,7 +153,7 @@ class Lineage:
         return [
             number
             for number, op in enumerate(self._ops)
-            if op.stack in lines or wanted in op.name.casefold() or wanted in op.type.casefold() or wanted in op.variable.casefold()
+            if op.stack in lines or any(wanted in text.casefold() for text in (op.name, op.type, op.variable))
         ]
 
     def _lines(self, stack: records.Stack) -> list[str]:

@@ -30,6 +30,7 @@ class Made:
     body: str = ""
     variable: str = ""
     is_argument: bool = False
+    flops: float = 0.0
 
 
 @dataclass
@@ -57,6 +58,23 @@ def attribute(made: list[Made], ties: Ties) -> list[Op]:
     for number, (one, op) in enumerate(zip(kept, ops, strict=True)):
         _place(number, one, op, ops, loss)
     return ops
+
+
+def forward_flops(made: list[Made], parents: list[int | None]) -> list[float]:
+    """The floating-point operations of each call's forward pass, those of the calls inside it included.
+
+    `parents` has the index of the call around each call; what stands in a loop counts for one turn of it.
+    """
+    totals = [0.0] * len(parents)
+    for one in made:
+        call = _living(one.running.call)
+        if call is not None and not one.running.backward and not one.origin.own and call.index < len(totals):
+            totals[call.index] += one.flops
+    for index in range(len(parents) - 1, -1, -1):
+        parent = parents[index]
+        if parent is not None:
+            totals[parent] += totals[index]
+    return totals
 
 
 class _Finder:

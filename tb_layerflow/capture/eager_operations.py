@@ -14,6 +14,7 @@ import tensorflow as tf
 from tensorflow.python.framework import op_callbacks
 from tensorflow.python.util import tf_stack
 
+from . import flops
 from .running import Running
 
 
@@ -28,12 +29,17 @@ class Ran:
     inputs: list[int]
     outputs: list[int]
     shapes: list[Any]
+    flops: float = 0.0
 
 
 class EagerOperations:
-    """Notes operations between `begin` and `end`; `running` says what runs just then."""
+    """Notes operations between `begin` and `end`; `running` says what runs just then.
+
+    `watch`, where it is set, is shown each operation with its tensors, and keeps none of them.
+    """
 
     def __init__(self, running: Callable[[], Running]) -> None:
+        self.watch: Callable[[Ran, Any, Any], None] | None = None
         self.all: list[Ran] = []
         self.maker: dict[int, Ran] = {}
         self._running = running
@@ -63,10 +69,13 @@ class EagerOperations:
             outputs=[number_of(output) for output in results],
             shapes=[output.shape for output in results],
         )
+        ran.flops = flops.of(ran.type, [tensor.shape for tensor in inputs or ()], ran.shapes, _attribute_of(attrs))
         self.all.append(ran)
         self._by_type.setdefault(ran.type, []).append(ran)
         for number in ran.outputs:
             self.maker[number] = ran
+        if self.watch is not None:
+            self.watch(ran, list(inputs or ()), results)
 
     def new_pass(self) -> None:
         """A tape begins to run backward: each operation has one gradient in it."""
@@ -100,6 +109,11 @@ class EagerOperations:
             found.append(ran.type if not counts[ran.type] else f"{ran.type}_{counts[ran.type]}")
             counts[ran.type] += 1
         return found
+
+
+def _attribute_of(attributes: Any) -> Callable[[str], Any]:
+    pairs = list(attributes or ())
+    return lambda name: pairs[pairs.index(name) + 1] if name in pairs else ()
 
 
 def number_of(tensor: Any) -> int:

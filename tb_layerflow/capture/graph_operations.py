@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from . import calls
-from .attribution import Made, Ties, attribute
+from . import calls, flops
+from .attribution import Made, Ties, attribute, forward_flops
 from .calls import Node
 from .eager_operations import number_of
 from .frames import Stacks
@@ -24,7 +24,8 @@ from .running import NOTHING, Running
 def describe(recording: Recording, graph: records.Graph, layers: list[Any], *, source: bool = False) -> None:
     """Put the operations that were made while `recording` was active into `graph`, whose calls are known.
 
-    Of what was made before, only the graph's arguments count. Builds no operations. `source` also keeps the text of the users' lines.
+    Of what was made before, only the graph's arguments count. Builds no operations. `source` also keeps the
+    text of the users' lines.
     """
     lineage = recording.lineage
     if lineage is None:
@@ -45,6 +46,8 @@ def describe(recording: Recording, graph: records.Graph, layers: list[Any], *, s
         targets=[key_of(tensor) for tensor in lineage.targets],
     )
     graph.ops = attribute(made, ties)
+    for call, total in zip(graph.calls, forward_flops(made, [call.parent for call in graph.calls]), strict=True):
+        call.flops = total
     graph.stacks = stacks.all
     if source:
         from .frames import source_lines
@@ -75,12 +78,22 @@ def _made(lineage: Lineage, root: Any, stacks: Stacks, names: dict[int, str]) ->
                 body=body,
                 variable=_variable_of(operation, variables),
                 is_argument=is_argument,
+                flops=_flops(operation),
             )
             for name in _function_names(operation):
                 inner = _body(graph, name)
                 if inner is not None and inner not in seen:
                     seen.add(inner)
                     waiting.append((inner, name, running))
+
+
+def _flops(operation: Any) -> float:
+    shapes = ([_shape(tensor) for tensor in tensors] for tensors in (operation.inputs, operation.outputs))
+    return flops.of(operation.type, *shapes, operation.get_attr)
+
+
+def _shape(tensor: Any) -> flops.Shape:
+    return None if tensor.shape.rank is None else tensor.shape.as_list()
 
 
 def _with_first_readers(made: list[Made]) -> list[Made]:
@@ -228,6 +241,7 @@ def _ran(lineage: Lineage, stacks: Stacks, graph: records.Graph, layers: list[An
             origin=stacks.of(ran.traceback),
             inputs=[eager.maker[number] for number in ran.inputs if number in eager.maker],
             variable=next((variables[number] for number in ran.inputs if number in variables), ""),
+            flops=ran.flops,
         )
         for ran, name in zip(eager.all, eager.names(), strict=True)
     ]

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import tensorflow as tf
+
 from tb_layerflow.log import records
 
-from . import calls, graph_operations, graphs, layer_table
+from . import calls, flops, graph_operations, graphs, layer_table
 from .calls import Leaf, Node
 from .recording import Recording
 
@@ -159,7 +161,15 @@ def _call(node: Node, layer: int | None) -> records.Call:
         failed=node.failed,
         training=node.training,
         traced_inside=node.traced_inside,
+        output_bytes=sum(_bytes(leaf) for leaf in node.outputs),
     )
+
+
+def _bytes(leaf: Leaf) -> int:
+    """What an output takes in memory; a dimension that is not known, mostly the batch, counts as one."""
+    if leaf.shape is None or leaf.key == "logits" or not hasattr(tf.dtypes, leaf.dtype):
+        return 0
+    return flops.size(leaf.shape) * int(getattr(tf.dtypes, leaf.dtype).size)
 
 
 def _port(leaf: Leaf) -> records.Port:
