@@ -35,7 +35,14 @@ KINDS = ("input", "output", "error", "weight", "weight_gradient", "update")
 
 
 def findings(observed: Observed, limits: Limits | None = None) -> list[Finding]:
-    """All findings: failures first, then by step, then in the order of the calls."""
-    found = [finding for rule in RULES for finding in rule(observed, limits or Limits())]
+    """All findings: failures first, then by step, then in the order of the calls.
+
+    What comes after the first number that is none says nothing about its cause: the other rules look at the records before it.
+    """
+    chosen = limits or Limits()
+    found = rules_numbers.non_finite(observed, chosen)
+    sound = observed.before(found[0].step) if found else observed
+    if len(sound.steps):
+        found = found + [finding for rule in RULES[1:] for finding in rule(sound, chosen)]
     order = observed.numbers
     return sorted(found, key=lambda one: (one.level != "failure", one.step, order.get(one.path, len(order)), one.rule))

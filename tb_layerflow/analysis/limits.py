@@ -19,10 +19,9 @@ class Limits:
     dead_share: float = 0.98
     saturated: float = 0.95
     constant: float = 1e-5
-    update_too_large: float = 0.5
+    update_too_large: float = 0.2
     update_too_small: float = 1e-7
     initial_gain: float = 20.0
-    initial_loss_drop: float = 0.0
     readout_drop: float = 0.2
     readout_errors: float = 3.0
     readout_loss: float = 2.0

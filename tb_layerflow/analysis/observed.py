@@ -67,6 +67,15 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class _Cut:
+    """Statistics of some of the steps."""
+
+    ports: Sequence[tuple[str, int]]
+    values: Floats
+    part: Floats
+
+
+@dataclass(frozen=True)
 class Observed:
     """One stream's records.
 
@@ -82,6 +91,20 @@ class Observed:
     batch_size: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     layer_losses: Sequence[LossRow] = ()
     ledger: Sequence[LedgerEntry] = ()
+
+    def before(self, step: int) -> Observed:
+        """The same without the records from a step on."""
+        kept = self.steps < step
+        return Observed(
+            graph=self.graph,
+            steps=self.steps[kept],
+            statistics={kind: _Cut(one.ports, one.values[kept], one.part[kept]) for kind, one in self.statistics.items()},
+            losses={name: values[kept] for name, values in self.losses.items()},
+            skipped=self.skipped_steps[kept],
+            batch_size=self.batch_size[kept] if len(self.batch_size) == len(kept) else self.batch_size,
+            layer_losses=[row for row in self.layer_losses if row.step < step],
+            ledger=self.ledger,
+        )
 
     @cached_property
     def numbers(self) -> dict[str, int]:

@@ -75,7 +75,7 @@ def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
 
 
 class _Flow:
-    """The l2 of the errors at all leaf outputs, float64 [steps, outputs], in the order of the calls.
+    """The l2 of the errors at all leaf outputs, float64 [steps, outputs], in the order of the calls; NaN where it is not finite.
 
     `end` is the l2 of the last outputs that have an error, `firsts` the outputs of the trained layers that stand first.
     """
@@ -94,7 +94,8 @@ class _Flow:
                     self._numbers.append(number)
                     self.paths.append(call.path)
                     columns.append(series)
-        self.l2: Floats = np.array(columns).T if columns else np.zeros((len(observed.steps), 0))
+        found: Floats = np.array(columns).T if columns else np.zeros((len(observed.steps), 0))
+        self.l2: Floats = np.where(np.isfinite(found), found, np.nan)
         self.end: Floats = self.l2[:, -1] if self.paths else np.zeros(len(observed.steps))
         self.firsts = self._first_trained()
 

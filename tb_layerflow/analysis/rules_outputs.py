@@ -109,7 +109,9 @@ def constant(observed: Observed, limits: Limits) -> list[Finding]:
         if spread is None or low is None or high is None:
             continue
         reach = np.maximum(np.abs(low), np.abs(high))
-        place = lasting((high - low <= limits.constant * reach) & (spread <= limits.constant * reach), limits.records)
+        with np.errstate(invalid="ignore"):
+            width = high - low
+        place = lasting((width <= limits.constant * reach) & (spread <= limits.constant * reach), limits.records)
         if place is None:
             continue
         flat.add((number, port))

@@ -37,31 +37,29 @@ def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
 def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
     """Updates are too large or too small beside the weights that they change.
 
-    Definition, for trainable kernels (two axes or more): the l2 of the update over the l2 of the weight. Too large: its median
-    over all records is above `update_too_large`, from `records` records on. Too small: it is above zero and at most
-    `update_too_small` in every record. Around 1e-3 is usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); Adam's
-    first steps on small kernels lie far above.
+    Definition, for trainable kernels (two axes or more): the l2 of the update over the l2 of the weight. Too large: above
+    `update_too_large` in `records` records in a row. Too small: above zero and at most `update_too_small` in every record. Around
+    1e-3 is usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); Adam's first steps on small kernels reach 0.05.
     """
     found = []
     for path, name, number, update in _trainable(observed, "update", "l2", axes=2):
         weight = observed.series("weight", path, number, "l2")
         if weight is None:
             continue
-        known = (update > 0) & (weight > 0)
+        known = (update > 0) & (weight > 0) & np.isfinite(update) & np.isfinite(weight)
         if known.sum() < limits.records:
             continue
-        ratio = update[known] / weight[known]
-        middle, step = float(np.median(ratio)), int(observed.steps[known][0])
-        if middle > limits.update_too_large:
-            message = (
-                f"an update of {path}/{name} is {middle:.2g} times its weight (median): the learning rate is too large for it."
-            )
-            evidence = {"median": middle, "limit": limits.update_too_large, "weight": name}
-            found.append(Finding("update_too_large", path, step, message, evidence))
+        ratio, steps = update[known] / weight[known], observed.steps[known]
+        place = lasting(ratio > limits.update_too_large, limits.records)
+        if place is not None:
+            held = float(ratio[place : place + limits.records].min())
+            message = f"updates of {path}/{name} are {held:.2g} times its weight and more: the learning rate is too large for it."
+            evidence = {"ratio": held, "limit": limits.update_too_large, "weight": name}
+            found.append(Finding("update_too_large", path, int(steps[place]), message, evidence))
         elif ratio.max() <= limits.update_too_small:
             message = f"an update of {path}/{name} is never more than {ratio.max():.2g} of its weight: it learns next to nothing."
             evidence = {"largest": float(ratio.max()), "limit": limits.update_too_small, "weight": name}
-            found.append(Finding("update_too_small", path, step, message, evidence))
+            found.append(Finding("update_too_small", path, int(steps[0]), message, evidence))
     return found
 
 

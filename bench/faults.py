@@ -1,0 +1,379 @@
+"""The suite of `findings.py`: small models on scikit-learn's real data, healthy ones and ones with a single fault planted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+from sklearn import datasets
+
+STEPS, BATCH = 40, 32
+PLANTED = 12
+"""The step at which faults that begin during training begin."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One training. `rule` is the fault's, empty for a healthy one; `paths` where it may be named; `follows` rules that what the
+    fault does to the rest of the model satisfies by their own definitions. `held_out`: not looked at when thresholds are set.
+    """
+
+    name: str
+    make: Callable[[], tuple[keras.Model, Any, Any]]
+    rule: str = ""
+    paths: tuple[str, ...] = ()
+    step: int = 0
+    follows: tuple[str, ...] = ()
+    held_out: bool = True
+
+
+# ---------------------------------------------------------------------------------------------------------------- layers
+
+
+class Amplifies(layers.Layer):
+    """Passes on what it gets, and multiplies the error on its way back."""
+
+    def __init__(self, factor: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.factor = factor
+
+    def call(self, numbers: Any) -> Any:
+        @tf.custom_gradient
+        def scaled(given: Any) -> Any:
+            return tf.identity(given), lambda error: error * self.factor
+
+        return scaled(numbers)
+
+
+class Poisons(layers.Layer):
+    """Passes on what it gets, from step PLANTED on with one number that is none."""
+
+    def __init__(self, value: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.value = value
+        self.count = self.add_weight(shape=(), dtype="int32", initializer="zeros", trainable=False, name="count")
+
+    def call(self, numbers: Any, training: bool = False) -> Any:
+        add = tf.where(self.count >= PLANTED, self.value, 0.0) if training else 0.0
+        if training:
+            self.count.assign_add(1)
+        return numbers + tf.cast(add, numbers.dtype)
+
+
+class RootOfRectified(layers.Layer):
+    """sqrt(relu(x)): finite forward, infinite backward where x is not positive."""
+
+    def call(self, numbers: Any) -> Any:
+        return tf.sqrt(tf.nn.relu(numbers))
+
+
+class Flat(layers.Layer):
+    """The same number everywhere."""
+
+    def call(self, numbers: Any) -> Any:
+        return numbers * 0.0 + 0.7
+
+
+class Noise(layers.Layer):
+    """Noise in place of what it gets."""
+
+    def call(self, numbers: Any) -> Any:
+        return tf.random.stateless_normal(tf.shape(numbers), [1, 2]) + 0.0 * tf.stop_gradient(numbers)
+
+
+class Stops(layers.Layer):
+    """Lets no error through."""
+
+    def call(self, numbers: Any) -> Any:
+        return tf.stop_gradient(numbers)
+
+
+class Frozen(layers.Dense):
+    """A dense layer whose gradients are zero though it is trainable."""
+
+    def call(self, numbers: Any, **kwargs: Any) -> Any:
+        kernel = tf.stop_gradient(self.kernel) + 0.0 * self.kernel
+        bias = tf.stop_gradient(self.bias) + 0.0 * self.bias
+        return self.activation(tf.matmul(numbers, kernel) + bias)
+
+
+# --------------------------------------------------------------------------------------------------------- architectures
+
+
+@dataclass
+class Fault:
+    """What is changed in an architecture: arguments of a layer, layers put behind one, the optimizer, the labels."""
+
+    change: dict[str, dict[str, Any]] = field(default_factory=dict)
+    behind: dict[str, Callable[[], layers.Layer]] = field(default_factory=dict)
+    replace: dict[str, type[layers.Layer]] = field(default_factory=dict)
+    optimizer: Callable[[], Any] | None = None
+    labels: Callable[[np.ndarray], np.ndarray] | None = None
+    policy: str = "float32"
+
+
+def _dense(fault: Fault, x: Any, name: str, units: int, **kwargs: Any) -> Any:
+    settings = {"activation": "relu", "kernel_initializer": "he_normal", **kwargs, **fault.change.get(name, {})}
+    x = fault.replace.get(name, layers.Dense)(units, name=name, dtype=fault.policy, **settings)(x)
+    return fault.behind[name]()(x) if name in fault.behind else x
+
+
+def _finished(
+    x: Any, fault: Fault, inputs: Any, classes: int, optimizer: Any, data: tuple[Any, Any]
+) -> tuple[keras.Model, Any, Any]:
+    features, labels = data
+    head = layers.Dense(classes, name="head", dtype="float32")(x)
+    model = keras.Model(inputs, head)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True) if classes > 1 else "mse"
+    model.compile(fault.optimizer() if fault.optimizer else optimizer, loss)
+    return model, features, fault.labels(labels) if fault.labels else labels
+
+
+def digits_mlp(fault: Fault, seed: int = 0) -> tuple[keras.Model, Any, Any]:
+    keras.utils.set_random_seed(seed)
+    inputs = keras.Input((64,), name="pixels")
+    x = _dense(fault, inputs, "h1", 32)
+    x = _dense(fault, x, "h2", 32)
+    x = _dense(fault, x, "h3", 24)
+    return _finished(x, fault, inputs, 10, keras.optimizers.SGD(0.05, momentum=0.9), digits())
+
+
+def cancer_mlp(fault: Fault, seed: int = 11) -> tuple[keras.Model, Any, Any]:
+    keras.utils.set_random_seed(seed)
+    inputs = keras.Input((30,), name="measures")
+    x = _dense(fault, inputs, "h1", 24)
+    for name in ("h2", "h3", "h4", "h5"):
+        x = _dense(fault, x, name, 20)
+    return _finished(x, fault, inputs, 2, keras.optimizers.Adam(2e-3), table(datasets.load_breast_cancer))
+
+
+def digits_conv(fault: Fault, seed: int = 12) -> tuple[keras.Model, Any, Any]:
+    keras.utils.set_random_seed(seed)
+    inputs = keras.Input((64,), name="pixels")
+    x = layers.Reshape((8, 8, 1))(inputs)
+    x = layers.Conv2D(8, 3, activation="relu", name="conv")(x)
+    x = layers.BatchNormalization(name="normal")(x)
+    x = layers.Flatten(name="flat")(x)
+    for name, units in (("h1", 48), ("h2", 32), ("h3", 32)):
+        x = _dense(fault, x, name, units)
+    return _finished(x, fault, inputs, 10, keras.optimizers.AdamW(1e-3), digits())
+
+
+def wine_residual(fault: Fault, seed: int = 13) -> tuple[keras.Model, Any, Any]:
+    keras.utils.set_random_seed(seed)
+    inputs = keras.Input((13,), name="measures")
+    x = _dense(fault, inputs, "h1", 32)
+    x = _dense(fault, x, "h2", 32)
+    x = layers.Add(name="add")([x, layers.Dense(32, activation="relu", name="side")(x)])
+    x = _dense(fault, x, "h3", 16)
+    return _finished(x, fault, inputs, 3, keras.optimizers.RMSprop(1e-3), table(datasets.load_wine))
+
+
+ARCHITECTURES = {"digits mlp": digits_mlp, "cancer mlp": cancer_mlp, "digits conv": digits_conv, "wine residual": wine_residual}
+
+
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    x, y = datasets.load_digits(return_X_y=True)
+    return (x / 16.0).astype("float32"), y
+
+
+def table(load: Any) -> tuple[np.ndarray, np.ndarray]:
+    x, y = load(return_X_y=True)
+    return ((x - x.mean(0)) / x.std(0)).astype("float32"), y
+
+
+# ----------------------------------------------------------------------------------------------------------------- faults
+
+STUCK = ("unchanged_weights", "vanishing_errors", "loss_does_not_fall", "update_too_small")
+"""What follows where nothing gets through."""
+WILD = ("exploding_errors", "vanishing_errors", "poor_initialisation", "saturated", "dead_units", "loss_does_not_fall",
+        "update_too_small", "constant", "worse_readout")  # fmt: skip
+"""What follows where numbers are far out of scale."""
+
+
+def _faults() -> Iterator[tuple[str, str, Fault, tuple[str, ...], int, tuple[str, ...]]]:
+    """(name, rule, fault, where it may be named, from which step, what follows)."""
+    nan, inf = float("nan"), float("inf")
+    yield (
+        "NaN forward",
+        "non_finite",
+        Fault(behind={"h2": lambda: Poisons(nan, name="bad")}),
+        ("bad",),
+        PLANTED,
+        ("worse_readout",),
+    )
+    yield (
+        "infinity forward",
+        "non_finite",
+        Fault(behind={"h3": lambda: Poisons(inf, name="bad")}),
+        ("bad",),
+        PLANTED,
+        ("worse_readout",),
+    )
+    yield (
+        "infinity backward",
+        "non_finite",
+        Fault(behind={"h2": lambda: RootOfRectified(name="root")}),
+        ("h2",),
+        0,
+        ("worse_readout",),
+    )
+    scaling = Fault(optimizer=lambda: keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.01), initial_scale=2.0**60),
+                    policy="mixed_float16")  # fmt: skip
+    yield "scale too large", "loss_scaler_skips", scaling, (".",), 0, STUCK
+    yield "amplified", "exploding_errors", Fault(behind={"h2": lambda: Amplifies(1e5, name="louder")}), ("louder",), 0, (
+        *WILD, "non_finite", "update_too_large")  # fmt: skip
+    yield "faded", "vanishing_errors", Fault(behind={"h2": lambda: Amplifies(1e-7, name="fainter")}), ("fainter",), 0, STUCK
+    yield "dead", "dead_units", Fault(change={"h2": {"bias_initializer": keras.initializers.Constant(-80.0)}}), ("h2",), 0, (
+        *STUCK, "constant", "poor_initialisation", "worse_readout")  # fmt: skip
+    wide = keras.initializers.RandomNormal(0.0, 30.0, seed=3)
+    yield "saturated", "saturated", Fault(change={"h2": {"activation": "tanh", "kernel_initializer": wide}}), ("h2",), 0, WILD
+    yield "flat", "constant", Fault(behind={"h2": lambda: Flat(name="flattened")}), ("flattened",), 0, (*STUCK, "worse_readout")
+    huge = keras.initializers.RandomNormal(0.0, 60.0, seed=3)
+    yield "huge kernel", "poor_initialisation", Fault(change={"h2": {"kernel_initializer": huge}}), ("h2",), 0, WILD
+    alike = keras.initializers.Constant(0.05)
+    yield "equal units", "poor_initialisation", Fault(change={"h2": {"kernel_initializer": alike}}), ("h2",), 0, (
+        "worse_readout", "loss_does_not_fall")  # fmt: skip
+    yield "frozen", "unchanged_weights", Fault(replace={"h2": Frozen}), ("h2",), 0, ("loss_does_not_fall",)
+    yield "rate too large", "update_too_large", Fault(optimizer=lambda: keras.optimizers.Adam(1.0)), ("h1", "h2", "h3", "h4", "h5"), 0, (
+        *WILD, "unchanged_weights", "non_finite")  # fmt: skip
+    yield "rate too small", "update_too_small", Fault(optimizer=lambda: keras.optimizers.Adam(1e-10)), (
+        "h1", "h2", "h3", "h4", "h5"), 0, ("loss_does_not_fall", "unchanged_weights")  # fmt: skip
+    yield "noise", "worse_readout", Fault(behind={"h2": lambda: Noise(name="noise")}), ("noise",), 0, (
+        *STUCK, "disconnected")  # fmt: skip
+    yield (
+        "random labels",
+        "loss_does_not_fall",
+        Fault(labels=_shuffled, optimizer=lambda: keras.optimizers.SGD(1e-4)),
+        (".",),
+        0,
+        (),
+    )
+    yield "stopped", "disconnected", Fault(behind={"h2": lambda: Stops(name="stop")}), ("h1", "h2"), 0, (
+        *STUCK, "worse_readout")  # fmt: skip
+
+
+def _shuffled(labels: np.ndarray) -> np.ndarray:
+    return np.random.default_rng(5).permutation(labels)
+
+
+def faulty() -> list[Case]:
+    """Every fault in every architecture; those on `digits mlp` are there to set thresholds."""
+    return [
+        Case(
+            f"{name} in {architecture}",
+            lambda build=build, fault=fault: build(fault),
+            rule,
+            paths,
+            step,
+            follows,
+            architecture != "digits mlp",
+        )  # fmt: skip
+        for architecture, build in ARCHITECTURES.items()
+        for name, rule, fault, paths, step, follows in _faults()
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------------------- healthy
+
+
+def _sequence(parts: list[Any], data: Any, loss: Any, optimizer: Any, seed: int) -> tuple[keras.Model, Any, Any]:
+    keras.utils.set_random_seed(seed)
+    model = keras.Sequential([part() for part in parts])
+    model.compile(optimizer, loss)
+    return model, *data
+
+
+def _rows() -> tuple[np.ndarray, np.ndarray]:
+    x, y = digits()
+    return x.reshape(-1, 8, 8), y
+
+
+def _images() -> tuple[np.ndarray, np.ndarray]:
+    x, y = digits()
+    return x.reshape(-1, 8, 8, 1), y
+
+
+def _words() -> tuple[np.ndarray, np.ndarray]:
+    x, y = datasets.load_digits(return_X_y=True)
+    return x.astype("int32"), y
+
+
+def _prices() -> tuple[np.ndarray, np.ndarray]:
+    x, y = table(datasets.load_diabetes)
+    return x, ((y - y.mean()) / y.std()).astype("float32")[:, None]
+
+
+def _transformer() -> tuple[keras.Model, Any, Any]:
+    keras.utils.set_random_seed(31)
+    inputs = keras.Input((8, 8))
+    x = layers.Dense(16, name="embed")(inputs)
+    for block in (1, 2):
+        x = layers.LayerNormalization()(x + layers.MultiHeadAttention(2, 8, name=f"attention{block}")(x, x))
+        x = layers.LayerNormalization()(x + layers.Dense(16)(layers.Dense(32, activation="gelu")(x)))
+    model = keras.Model(inputs, layers.Dense(10, activation="softmax")(layers.GlobalAveragePooling1D()(x)))
+    model.compile(keras.optimizers.Adam(2e-3), "sparse_categorical_crossentropy")
+    return model, *_rows()
+
+
+def _two_heads() -> tuple[keras.Model, Any, Any]:
+    keras.utils.set_random_seed(32)
+    x, y = digits()
+    inputs = keras.Input((64,))
+    trunk = layers.Dense(32, activation="relu", name="trunk")(inputs)
+    outputs = {"digit": layers.Dense(10, activation="softmax", name="digit")(trunk), "ink": layers.Dense(1, name="ink")(trunk)}
+    model = keras.Model(inputs, outputs)
+    model.compile("adam", {"digit": "sparse_categorical_crossentropy", "ink": "mse"})
+    return model, x, {"digit": y, "ink": x.mean(1, keepdims=True)}
+
+
+SPARSE = "sparse_categorical_crossentropy"
+
+
+def healthy() -> list[Case]:
+    """Models of different kinds; the first six are there to set thresholds."""
+    dense, conv = layers.Dense, layers.Conv2D
+
+    def case(name: str, parts: list[Any], data: Any, loss: Any, optimizer: Callable[[], Any], held_out: bool = True) -> Case:
+        return Case(name, lambda: _sequence(parts, data(), loss, optimizer(), len(name)), held_out=held_out)
+
+    adam, sgd = (lambda: keras.optimizers.Adam(2e-3)), (lambda: keras.optimizers.SGD(0.1))
+    tune = [
+        case("relu mlp", [lambda: dense(64, "relu"), lambda: dense(32, "relu"), lambda: dense(10, "softmax")], digits, SPARSE, adam, False),
+        case("tanh mlp", [lambda: dense(32, "tanh"), lambda: dense(2, "softmax")],
+             lambda: table(datasets.load_breast_cancer), SPARSE, sgd, False),
+        case("plain conv", [lambda: conv(8, 3, activation="relu"), layers.MaxPooling2D, lambda: conv(16, 2, activation="relu"),
+                            layers.Flatten, lambda: dense(10, "softmax")], _images, SPARSE, adam, False),
+        case("regression", [lambda: dense(24, "relu"), lambda: dense(12, "relu"), lambda: dense(1)], _prices, "mse",
+             lambda: keras.optimizers.Adam(5e-3), False),
+        case("linear softmax", [lambda: dense(3, "softmax")], lambda: table(datasets.load_wine), SPARSE, sgd, False),
+        case("dropout mlp", [lambda: dense(64, "relu"), lambda: layers.Dropout(0.5), lambda: dense(10, "softmax")],
+             digits, SPARSE, lambda: keras.optimizers.RMSprop(2e-3), False),
+    ]  # fmt: skip
+    held_out = [
+        case("autoencoder", [lambda: dense(32, "relu"), lambda: dense(8), lambda: dense(32, "relu"), lambda: dense(64, "sigmoid")],
+             lambda: (digits()[0], digits()[0]), "binary_crossentropy", adam),
+        case("recurrent", [lambda: layers.GRU(24), lambda: dense(10, "softmax")], _rows, SPARSE, lambda: keras.optimizers.Adam(5e-3)),
+        case("two layers of memory", [lambda: layers.LSTM(16, return_sequences=True), lambda: layers.LSTM(16), lambda: dense(10, "softmax")],
+             _rows, SPARSE, lambda: keras.optimizers.Adam(5e-3)),
+        case("words", [lambda: layers.Embedding(17, 6), layers.Flatten, lambda: dense(10, "softmax")], _words, SPARSE, adam),
+        case("normalised conv", [lambda: conv(8, 3, use_bias=False), layers.BatchNormalization, layers.ReLU,
+                                 lambda: conv(16, 3, use_bias=False), layers.BatchNormalization, layers.ReLU,
+                                 layers.GlobalAveragePooling2D, lambda: dense(10, "softmax")], _images, SPARSE, adam),
+        case("separable conv", [lambda: layers.SeparableConv2D(16, 3, activation="swish"), lambda: layers.SpatialDropout2D(0.2),
+                                layers.Flatten, lambda: dense(10)], _images,
+             keras.losses.SparseCategoricalCrossentropy(from_logits=True), lambda: keras.optimizers.Nadam(2e-3)),
+        case("binary", [lambda: dense(16, "elu"), lambda: dense(1, "sigmoid")],
+             lambda: (table(datasets.load_breast_cancer)[0], table(datasets.load_breast_cancer)[1][:, None]), "binary_crossentropy", sgd),
+        case("deep selu", [lambda: dense(24, "selu", kernel_initializer="lecun_normal") for _ in range(8)] + [lambda: dense(3, "softmax")],
+             lambda: table(datasets.load_wine), SPARSE, lambda: keras.optimizers.SGD(0.03, momentum=0.9)),
+        Case("transformer", _transformer),
+        Case("two heads", _two_heads),
+    ]  # fmt: skip
+    return tune + held_out + [Case(f"healthy {name}", lambda build=build: build(Fault()), held_out=name != "digits mlp")
+                              for name, build in ARCHITECTURES.items()]  # fmt: skip
