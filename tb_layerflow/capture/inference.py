@@ -181,7 +181,7 @@ class Inference:
 @contextmanager
 def _untouched(variables: list[Any]) -> Iterator[None]:
     """Put the variables back to what they are now."""
-    before = [(variable, np.array(tf.convert_to_tensor(variable))) for variable in variables if _is_readable(variable)]
+    before = [(variable, tf.convert_to_tensor(variable).numpy()) for variable in variables if _is_readable(variable)]
     try:
         yield
     finally:
