@@ -14,6 +14,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 from . import (
     all_statistics,
     figure,
+    findings,
     first_picture,
     idle_step,
     machine,
@@ -35,6 +36,7 @@ MEASUREMENTS: dict[str, Callable[[], list[figure.Figure]]] = {
     "recorded_step": recorded_step.measure,
     "record_size": record_size.measure,
     "tracing": tracing.measure,
+    "findings": findings.measure,
 }
 
 

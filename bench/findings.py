@@ -1,101 +1,124 @@
-"""How well findings tell faulty from healthy trainings: precision and recall on trainings that set no threshold.
+"""How well findings tell faulty from healthy trainings, on trainings that set no threshold.
 
-python bench/findings.py [--keep FOLDER] [--all]: trains the suite of `faults.py` (about 90 tiny trainings, every step recorded), and
-prints the figures of the held-out ones; --all: of the others too; --keep: logs that are in FOLDER already are not made again.
+`python -m bench findings` trains the held-out half of `faults.py`'s suite, every step recorded. `python -m bench.findings FOLDER`
+keeps the logs there (those that exist are not made again), and prints both halves, with each finding that is missed or wrong.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+from .figure import Figure
 
-from tb_layerflow import reader  # noqa: E402
-from tb_layerflow.analysis.findings import Finding  # noqa: E402
+if TYPE_CHECKING:
+    from tb_layerflow.analysis.findings import Finding
+
+    from .faults import Case
+
+WITHOUT_A_STEP = ("worse_readout", "loss_does_not_fall")
+"""Rules that look at a training's end: they name no step at which the fault began."""
 
 
-def logged(case: object, folder: Path) -> Path:
+class Score(NamedTuple):
+    """Of some trainings: how many faults were planted, how many of them named, and how many findings are wrong."""
+
+    planted: int
+    named: int
+    wrong: int
+    healthy: int
+
+
+def measure() -> list[Figure]:
+    """The share of findings that are wrong (1 - precision), and of faults that are missed (1 - recall)."""
+    score = scored(True, Path(tempfile.mkdtemp(prefix="layerflow-findings-")))
+    note = f"of {score.planted} faulty and {score.healthy} healthy trainings"
+    return [
+        Figure("findings that are wrong, of all", score.wrong / max(score.named + score.wrong, 1), 0.05, "", note),
+        Figure("planted faults that no finding names", 1 - score.named / max(score.planted, 1), 0.05, "", note),
+    ]
+
+
+def scored(held_out: bool, folder: Path, say: Any = None) -> Score:
+    """Train one half of the suite and judge what is found; `say` takes a line for each finding that is missed or wrong."""
+    from .faults import faulty, healthy
+
+    planted = named = wrong = sound = 0
+    for case in (*healthy(), *faulty()):
+        if case.held_out is not held_out:
+            continue
+        found = findings_of(logged(case, folder))
+        is_named, others = judged(case, found)
+        planted, named, sound = planted + bool(case.rule), named + is_named, sound + (not case.rule)
+        wrong += len({(one.rule, one.path) for one in others})
+        if say is not None and case.rule and not is_named:
+            rest = sorted({(one.rule, one.path, one.step) for one in found})[:6]
+            say(f"missed: {case.name} ({case.rule}); found {rest}")
+        for one in others if say is not None else ():
+            say(f"wrong: {case.name}: {one.rule}, {one.path}, step {one.step}: {one.message}")
+    return Score(planted, named, wrong, sound)
+
+
+def logged(case: Case, folder: Path) -> Path:
     """The log of a case's training, made if it is not there."""
-    place = folder / case.name.replace(" ", "_")  # type: ignore[attr-defined]
+    place = folder / case.name.replace(" ", "_")
     if (place / "done").exists():
         return place
     import keras
     import numpy as np
-    from faults import BATCH, STEPS
 
     import tb_layerflow as layerflow
 
-    model, x, y = case.make()  # type: ignore[attr-defined]
+    from .faults import BATCH, STEPS
+
+    model, x, y = case.make()
     rows = np.resize(np.random.default_rng(1).permutation(len(x)), STEPS * BATCH)
-
-    def taken(part: object, chosen: np.ndarray) -> object:
-        return {key: value[chosen] for key, value in part.items()} if isinstance(part, dict) else part[chosen]  # type: ignore[index]
-
-    probe = rows[:128]
+    probe = _taken(x, rows[:128]), _taken(y, rows[:128])
     late = {STEPS // 2, STEPS - 6, STEPS - 3, STEPS - 1}
     callbacks = [
         layerflow.LayerFlow(place, every=1, values="none", what=("outputs", "errors", "weights")),
-        layerflow.LayerFlow(place, stream="late", train=False, probe=(taken(x, probe), taken(y, probe)), every=late, values="none",
-                            what=("losses",)),
-    ]  # fmt: skip
+        layerflow.LayerFlow(place, stream="late", train=False, probe=probe, every=late, values="none", what=("losses",)),
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(taken(x, rows), taken(y, rows), batch_size=BATCH, shuffle=False, verbose=0, callbacks=callbacks)
+        model.fit(_taken(x, rows), _taken(y, rows), batch_size=BATCH, shuffle=False, verbose=0, callbacks=callbacks)
     (place / "done").touch()
     keras.backend.clear_session()
     return place
 
 
+def _taken(part: Any, rows: Any) -> Any:
+    return {key: value[rows] for key, value in part.items()} if isinstance(part, dict) else part[rows]
+
+
 def findings_of(place: Path) -> list[Finding]:
     """Those of the training's stream, and what the probe's layer losses say."""
+    from tb_layerflow import reader
+
     run = reader.LogDir(place).run(".")
     return [one for name in run.streams for one in run.stream(name).findings() if name == "train" or one.rule == "worse_readout"]
 
 
-def judged(case: object, found: list[Finding]) -> tuple[bool, list[Finding]]:
+def judged(case: Case, found: list[Finding]) -> tuple[bool, list[Finding]]:
     """(whether the planted fault is named at its call and step, the findings that are wrong)."""
-    right = [one for one in found if one.rule == case.rule and one.path in case.paths]  # type: ignore[attr-defined]
-    named = any(one.step == case.step or one.rule in ("worse_readout", "loss_does_not_fall") for one in right)  # type: ignore[attr-defined]
-    allowed = {case.rule, *case.follows} if case.rule else set()  # type: ignore[attr-defined]
+    right = [one for one in found if one.rule == case.rule and one.path in case.paths]
+    named = any(one.step == case.step or one.rule in WITHOUT_A_STEP for one in right)
+    allowed = {case.rule, *case.follows} if case.rule else set()
     return named, [one for one in found if one.rule not in allowed]
 
 
-def main() -> None:
-    """Train, judge, print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--keep", type=Path)
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("--only", default="")
-    given = parser.parse_args()
-    from faults import faulty, healthy
-
-    folder = given.keep or Path(tempfile.mkdtemp(prefix="layerflow-findings-"))
-    for held_out in (False, True) if given.all else (True,):
-        cases = [case for case in (*healthy(), *faulty()) if case.held_out is held_out and given.only in case.name]
-        planted = named = wrong = 0
-        for case in cases:
-            found = findings_of(logged(case, folder))
-            is_named, others = judged(case, found)
-            planted += bool(case.rule)
-            named += is_named
-            wrong += len({(one.rule, one.path) for one in others})
-            if case.rule and not is_named:
-                others_found = sorted({(one.rule, one.path, one.step) for one in found})[:6]
-                print(f"  missed: {case.name} ({case.rule}); found: {others_found}")
-            for one in others:
-                print(f"  wrong: {case.name}: {one.rule} {one.path} step {one.step}: {one.message}")
-        precision, recall = named / max(named + wrong, 1), named / max(planted, 1)
-        half = "held out" if held_out else "set thresholds"
-        print(f"{half}: {planted} faulty and {len(cases) - planted} healthy trainings; "
-              f"precision {precision:.3f} ({wrong} wrong findings), recall {recall:.3f}")  # fmt: skip
+def main(folder: Path) -> None:
+    """Print both halves."""
+    for held_out in (False, True):
+        score = scored(held_out, folder, say=lambda line: print(f"  {line}", flush=True))
+        precision, recall = score.named / max(score.named + score.wrong, 1), score.named / max(score.planted, 1)
+        half = "held out" if held_out else "set the thresholds"
+        print(f"{half}: {score.planted} faulty and {score.healthy} healthy trainings", flush=True)
+        print(f"  precision {precision:.3f} ({score.wrong} wrong findings), recall {recall:.3f}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp(prefix="layerflow-findings-")))
