@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from . import calls, flops
+from . import calls, fates, flops
 from .attribution import Made, Ties, attribute, forward_flops
 from .calls import Node
 from .eager_operations import number_of
@@ -21,7 +21,9 @@ from .recording import Recording, identity_of
 from .running import NOTHING, Running
 
 
-def describe(recording: Recording, graph: records.Graph, layers: list[Any], *, source: bool = False) -> None:
+def describe(
+    recording: Recording, graph: records.Graph, layers: list[Any], results: Iterable[Any] = (), *, source: bool = False
+) -> None:
     """Put the operations that were made while `recording` was active into `graph`, whose calls are known.
 
     Of what was made before, only the graph's arguments count. Builds no operations. `source` also keeps the
@@ -49,6 +51,10 @@ def describe(recording: Recording, graph: records.Graph, layers: list[Any], *, s
     for call, total in zip(graph.calls, forward_flops(made, [call.parent for call in graph.calls]), strict=True):
         call.flops = total
     graph.stacks = stacks.all
+    if recording.graph is None:
+        fates.all_eager(graph)
+    else:
+        _add_fates(recording, graph, results)
     if source:
         from .frames import source_lines
 
@@ -85,6 +91,15 @@ def _made(lineage: Lineage, root: Any, stacks: Stacks, names: dict[int, str]) ->
                 if inner is not None and inner not in seen:
                     seen.add(inner)
                     waiting.append((inner, name, running))
+
+
+def _add_fates(recording: Recording, graph: records.Graph, results: Iterable[Any]) -> None:
+    """What is known about operations does not hang on TensorFlow's optimiser taking the graph."""
+    try:
+        fates.of(recording.graph, results, graph.ops)
+    except Exception as error:
+        for op in graph.ops:
+            op.fate = f"unknown: the optimiser refused the graph ({type(error).__name__})"
 
 
 def _flops(operation: Any) -> float:

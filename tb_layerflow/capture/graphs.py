@@ -63,7 +63,7 @@ def needed_operations(graph: Any, results: Iterable[Any]) -> set[Any]:
     """The operations of `graph` that `results` (tensors or operations) or any side effect depends on."""
     needed: set[Any] = set()
     waiting = [getattr(result, "op", result) for result in results if getattr(result, "graph", None) is graph]
-    waiting += [operation for operation in graph.get_operations() if _has_side_effect(operation)]
+    waiting += [operation for operation in graph.get_operations() if has_side_effect(operation)]
     while waiting:
         operation = waiting.pop()
         if operation in needed:
@@ -74,7 +74,7 @@ def needed_operations(graph: Any, results: Iterable[Any]) -> set[Any]:
     return needed
 
 
-def _has_side_effect(operation: Any) -> bool:
+def has_side_effect(operation: Any) -> bool:
     """Whether an operation acts on something outside the graph: assignments, printing, queues."""
     if operation.type in ("Placeholder", "VarHandleOp"):
         return False

@@ -91,6 +91,7 @@ def conclude(
         kinds: of `what`: "outputs" (with inputs), "errors"; and "source": with the text of the users' lines.
         everything: whether all figures come from all elements.
     """
+    results = list(results)
     dropped = _drop_phantoms(recording, results)
     calls.assign_paths(recording.roots)
     if recording.graph is None:
@@ -108,13 +109,15 @@ def conclude(
     for node, call in zip(nodes, graph.calls, strict=True):
         _plan_call(plan, node, call, passes, set(kinds))
     graph.ledger = _ledger(graph, dropped, set(kinds), recording)
-    _add_lineage(recording, graph, layers, source="source" in kinds)
+    _add_lineage(recording, graph, layers, results, source="source" in kinds)
     return Outcome(graph, plan, nodes, layers, dropped)
 
 
-def _add_lineage(recording: Recording, graph: records.Graph, layers: list[Any], *, source: bool) -> None:
+def _add_lineage(
+    recording: Recording, graph: records.Graph, layers: list[Any], results: list[Any], *, source: bool
+) -> None:
     try:
-        graph_operations.describe(recording, graph, layers, source=source)
+        graph_operations.describe(recording, graph, layers, results, source=source)
     except Exception as error:  # the numbers are worth more than their lineage
         graph.ops, graph.stacks = [], []
         why = f"{type(error).__name__}: {error}"
