@@ -1,7 +1,9 @@
 /** The legend of the colour-by, at the foot of the centre: what it is, how it is scaled, and from where to where. */
+import { isSigned, type Form } from "./colour/scale";
 import { ENTRIES } from "./colour/tables";
 import { exponent, number } from "./format";
-import { colourBy, heatmap, record, scaleSpan } from "./state";
+import { byLayer } from "./measures";
+import { colourBy, heatmap, record, scaleForm, scaleSpan, type ScaleForm } from "./state";
 import { columnName, kindName, words } from "./strings";
 import { palette, runScale, scale } from "./values";
 
@@ -24,12 +26,13 @@ export function Legend() {
               <span>{end(on.high)}</span>
             </span>
             <span class="quiet">
-              {words.legend.forms[on.form]} ·{" "}
+              <FormPicker column={column} fitting={on.form} /> ·{" "}
               {heatmap.value ? span : (
                 <button class="link" title={words.legend.toggle} onClick={() => (scaleSpan.value = scaleSpan.value === "run" ? "step" : "run")}>
                   {span}
                 </button>
               )}
+              {byLayer(kind, column) && <> · {words.legend.firstWeight}</>}
             </span>
             <span class="absent-key"><i /> {words.legend.absent}</span>
           </>
@@ -38,6 +41,17 @@ export function Legend() {
         )}
       </div>
     </div>
+  );
+}
+
+/** How the numbers become colours; a column with a sign always has its zero in the middle. */
+function FormPicker({ column, fitting }: { column: string; fitting: Form }) {
+  const forms = isSigned(column) ? ["auto", "linear", "logarithmic"] : ["auto", "linear", "logarithmic", "diverging"];
+  return (
+    <select class="form" aria-label={words.legend.scale} title={words.legend.scale} value={scaleForm.value}
+      onChange={(event) => (scaleForm.value = event.currentTarget.value as ScaleForm)}>
+      {forms.map((form) => <option key={form} value={form}>{form === "auto" && scaleForm.value === "auto" ? words.legend.forms[fitting] : words.legend.wanted[form]}</option>)}
+    </select>
   );
 }
 

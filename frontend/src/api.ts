@@ -1,7 +1,7 @@
 /** Asks the plugin, and nobody else does: routes of tb_layerflow/plugin/http_api.md in, typed tables or one sentence out. */
 import { decode, type BinaryAnswer } from "./binary";
 import { words } from "./strings";
-import type { GraphInfo, HistogramInfo, LedgerEntry, StreamsInfo } from "./types";
+import type { FindingInfo, GraphInfo, HistogramInfo, LedgerEntry, StreamsInfo } from "./types";
 
 export interface StepsTable {
   sessions: string[];
@@ -48,6 +48,23 @@ export interface RecordTable {
   skipped: boolean;
 }
 
+/** One layer loss over the steps: which call, which of the three forms, whose labels. */
+export interface LossRow {
+  call: number;
+  port: number;
+  form: "added" | "direct" | "readout";
+  task: string;
+  output: string;
+}
+
+export interface LossesTable {
+  rows: LossRow[];
+  step: Float64Array;
+  /** [rows, records], row by row; NaN where there is none. */
+  loss: Float32Array;
+  accuracy: Float32Array;
+}
+
 /** A refusal by the plugin or the network; its message is a sentence for people. */
 export class AnswerError extends Error {
   constructor(
@@ -58,7 +75,7 @@ export class AnswerError extends Error {
   }
 }
 
-type Parameters = Record<string, string | number | null | undefined>;
+export type Parameters = Record<string, string | number | null | undefined>;
 
 /** Everything is relative to this module, so that any prefix that TensorBoard runs under works. */
 const ROOT = new URL("..", import.meta.url);
@@ -126,7 +143,8 @@ async function ask(href: string): Promise<ArrayBuffer> {
   return answer.arrayBuffer();
 }
 
-function cached<T>(route: string, parameters: Parameters, read: (buffer: ArrayBuffer) => T): Promise<T> {
+/** One answer for one question, kept as long as there is room: for the files beside this one that know a route. */
+export function cached<T>(route: string, parameters: Parameters, read: (buffer: ArrayBuffer) => T): Promise<T> {
   const key = address(route, parameters);
   const kept = cache.get(key);
   if (kept) return kept as Promise<T>;
@@ -139,11 +157,11 @@ function cached<T>(route: string, parameters: Parameters, read: (buffer: ArrayBu
   return answer;
 }
 
-function json<T>(buffer: ArrayBuffer): T {
+export function json<T>(buffer: ArrayBuffer): T {
   return JSON.parse(new TextDecoder().decode(buffer)) as T;
 }
 
-const GROWING = ["steps", "series", "ledger"].map((route) => new URL(route, ROOT).pathname);
+const GROWING = ["steps", "series", "ledger", "findings", "losses"].map((route) => new URL(route, ROOT).pathname);
 
 /** Drops what may have changed since a stream grew; all that is known of it where a new session began. */
 export function forget(run: string, stream: string, everything: boolean): void {
@@ -197,6 +215,24 @@ export function fetchHistogram(
 export async function fetchLedger(run: string, stream: string): Promise<LedgerEntry[]> {
   const answer = await cached("ledger", { run, stream }, (buffer) => json<{ entries: LedgerEntry[] }>(buffer));
   return answer.entries;
+}
+
+/** Failures first, then by step. */
+export async function fetchFindings(run: string, stream: string): Promise<FindingInfo[]> {
+  const answer = await cached("findings", { run, stream }, (buffer) => json<{ findings: FindingInfo[] }>(buffer));
+  return answer.findings;
+}
+
+export function fetchLosses(run: string, stream: string, step: number | null): Promise<LossesTable> {
+  return cached("losses", { run, stream, step }, (buffer) => {
+    const { header, arrays } = decode(buffer);
+    return {
+      rows: header.rows as LossRow[],
+      step: arrays.get("step") as Float64Array,
+      loss: arrays.get("loss") as Float32Array,
+      accuracy: arrays.get("accuracy") as Float32Array,
+    };
+  });
 }
 
 /** Run names in the order in which TensorBoard gives out its colours. Empty where the host has no such route. */

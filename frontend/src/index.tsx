@@ -7,13 +7,16 @@ import { followDarkMode, followVisibility, listenToHost, loadRunColours } from "
 import { listenToKeys } from "./keys";
 import { refresh, startLoading } from "./loaded";
 import { remember } from "./memory";
+import { followValues } from "./exact";
 import { followChoice } from "./selection";
 import { dark } from "./state";
 import { words } from "./strings";
 import base from "./style/base.css";
 import bar from "./style/bar.css";
+import findings from "./style/findings.css";
 import inspector from "./style/inspector.css";
 import layout from "./style/layout.css";
+import maps from "./style/maps.css";
 import outline from "./style/outline.css";
 import tokens from "./style/tokens.css";
 
@@ -26,7 +29,7 @@ function adoptStyles(sheets: string[]): void {
 }
 
 export function render(): void {
-  adoptStyles([tokens, base, layout, bar, outline, inspector, uplotSheet]);
+  adoptStyles([tokens, base, layout, bar, outline, inspector, maps, findings, uplotSheet]);
   document.documentElement.lang = "en";
   document.title = words.product;
   followDarkMode();
@@ -39,6 +42,7 @@ export function render(): void {
   followChoice();
   renderInto(<App />, document.body);
   startLoading();
+  followValues();
   void loadRunColours();
   listenToHost({
     dataReloaded: () => void refresh(),

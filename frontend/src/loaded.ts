@@ -1,7 +1,8 @@
 /** Keeps what was fetched in step with what was chosen: stale replies are dropped, growth is noticed. Changes state, draws nothing. */
 import { batch, effect, signal, untracked } from "@preact/signals";
-import { fetchGraph, fetchLedger, fetchRecord, fetchSeries, fetchSteps, fetchStreams, forget } from "./api";
+import { fetchFindings, fetchGraph, fetchLedger, fetchLosses, fetchRecord, fetchSeries, fetchSteps, fetchStreams, forget } from "./api";
 import type { SeriesTable, StepsTable } from "./api";
+import { isMade, LOSSES, lossColumns, lossSeries, ratioSeries, ratiosOf, RATIO } from "./measures";
 import * as state from "./state";
 import { words } from "./strings";
 
@@ -31,7 +32,7 @@ class Newest {
   }
 }
 
-const asks = { steps: new Newest(), picture: new Newest(), series: new Newest(), ledger: new Newest() };
+const asks = { steps: new Newest(), picture: new Newest(), series: new Newest(), ledger: new Newest(), findings: new Newest(), losses: new Newest() };
 
 function failed(message: string): void {
   state.problem.value = message;
@@ -108,6 +109,9 @@ function followStream(): void {
         state.series.value = null;
         state.flaws.value = null;
         state.ledger.value = null;
+        state.findings.value = null;
+        state.losses.value = null;
+        state.stepRange.value = null;
       });
       loadSteps();
     });
@@ -153,6 +157,7 @@ function followColour(): void {
       const step = stepOfTrace(steps, Math.max(0, state.stepIndex.peek()));
       const [run, stream] = [state.run.peek(), state.stream.peek()];
       const ask = async () => {
+        if (isMade(kind)) return { series: await fetchMade(run, stream, kind, column, step), flaws: null };
         const series = await fetchSeries(run, stream, kind, column, step);
         const flawed = !series.values.every(Number.isFinite);
         return { series, flaws: flawed ? await fetchSeries(run, stream, kind, "finite", step) : null };
@@ -162,6 +167,35 @@ function followColour(): void {
         state.flaws.value = answer.flaws;
       };
       void asks.series.ask(ask(), use, () => use({ series: null, flaws: null }));
+    });
+  });
+}
+
+/** A colour-by that no record has a column of: a layer loss, or one kind's l2 over another's. */
+async function fetchMade(run: string, stream: string, kind: string, column: string, step: number): Promise<SeriesTable> {
+  if (kind === LOSSES) return lossSeries(await fetchLosses(run, stream, step), column);
+  const [over, under] = column.split("/") as [string, string];
+  const [above, below] = await Promise.all([fetchSeries(run, stream, over, "l2", step), fetchSeries(run, stream, under, "l2", step)]);
+  return ratioSeries(above, below);
+}
+
+/** What was found, and the layer losses. A plugin that has neither route answers 404: then the page has neither. */
+function followFindings(): void {
+  effect(() => {
+    if (!state.steps.value) return;
+    untracked(() => {
+      const [run, stream] = [state.run.peek(), state.stream.peek()];
+      void asks.findings.ask(fetchFindings(run, stream), (found) => (state.findings.value = found), () => (state.findings.value = null));
+    });
+  });
+  effect(() => {
+    const steps = state.steps.value;
+    if (!steps || !state.graph.value) return;
+    untracked(() => {
+      const step = stepOfTrace(steps, Math.max(0, state.stepIndex.peek()));
+      const question = fetchLosses(state.run.peek(), state.stream.peek(), step);
+      const use = (table: Awaited<typeof question>) => (state.losses.value = table.rows.length ? table : null);
+      void asks.losses.ask(question, use, () => (state.losses.value = null));
     });
   });
 }
@@ -181,9 +215,13 @@ function followLedger(): void {
 function followKinds(): void {
   effect(() => {
     const kinds = state.record.value?.kinds;
-    if (!kinds?.size || kinds.has(state.colourBy.value.kind)) return;
+    const { kind: wanted, column } = state.colourBy.value;
+    if (!kinds?.size || kinds.has(wanted)) return;
+    if (wanted === RATIO && ratiosOf(kinds).includes(column)) return;
+    // Layer losses arrive after the record: until then nobody knows whether there are any.
+    if (wanted === LOSSES && (!state.losses.value || lossColumns(state.losses.value).includes(column))) return;
     const kind = ["error", "output"].find((name) => kinds.has(name)) ?? [...kinds.keys()][0]!;
-    state.colourBy.value = { kind, column: state.colourBy.peek().column };
+    state.colourBy.value = { kind, column: state.record.peek()!.columns.includes(column) ? column : "l2" };
   });
 }
 
@@ -192,6 +230,7 @@ export function startLoading(): void {
   followCursor();
   followColour();
   followLedger();
+  followFindings();
   followKinds();
   void refresh();
   setInterval(() => state.awake.value && void refresh(), POLL_MS);

@@ -1,9 +1,11 @@
 /** What a click or a key does to the state: choosing a call, going to a step, opening what hides a call. Draws nothing. */
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { makeFolds, openingsFor, rows, type Folds, type Row } from "./graph/folds";
+import { callOfFinding, placeOf } from "./findings/places";
 import { firstOpen } from "./graph/opening";
 import { makeTree, type Tree } from "./graph/tree";
 import * as state from "./state";
+import type { FindingInfo } from "./types";
 
 export const tree = computed<Tree | null>(() => (state.graph.value ? makeTree(state.graph.value) : null));
 export const folds = computed<Folds | null>(() => (tree.value ? makeFolds(tree.value) : null));
@@ -73,6 +75,22 @@ export function goToIndex(index: number): void {
   if (!all?.length) return;
   const kept = Math.min(all.length - 1, Math.max(0, index));
   state.step.value = kept === all.length - 1 ? null : all[kept]!;
+}
+
+/** The call, the step and the numbers that a finding is about; `inHeatmap` shows them as a cell of it. */
+export function goToFinding(finding: FindingInfo, inHeatmap: boolean): void {
+  const { colourBy, panel } = placeOf(finding);
+  const call = callOfFinding(finding, state.graph.value);
+  batch(() => {
+    if (call !== null) reveal(call);
+    goToIndex(state.steps.value ? state.nearestIndex(state.steps.value.step, finding.step) : 0);
+    if (colourBy) state.colourBy.value = colourBy;
+    if (panel) state.panel.value = panel;
+    state.heatmap.value = inHeatmap;
+    state.stepRange.value = null;
+    state.filter.value = "";
+    state.railOpen.value = false;
+  });
 }
 
 export function moveStep(by: number): void {

@@ -1,7 +1,9 @@
 /** What the person chose and what was fetched for it, as signals: the only place where the page keeps state. Knows no fetching and no drawing. */
 import { computed, signal } from "@preact/signals";
-import type { RecordTable, SeriesTable, StepsTable } from "./api";
-import type { GraphInfo, LedgerEntry, RunInfo, StreamInfo, StreamsInfo } from "./types";
+import type { Held } from "./exact";
+import type { CallWindow } from "./valuesApi";
+import type { LossesTable, RecordTable, SeriesTable, StepsTable } from "./api";
+import type { FindingInfo, GraphInfo, LedgerEntry, RunInfo, StreamInfo, StreamsInfo } from "./types";
 
 /** What cards, rows and the heatmap are coloured by: one column of the statistics of one kind of tensor. */
 export interface ColourBy {
@@ -11,6 +13,12 @@ export interface ColourBy {
 
 /** Whether the colour scale spans the numbers of the step at the cursor, or those of all steps. */
 export type ScaleSpan = "step" | "run";
+
+/** How numbers become colours: `auto` as fits the column, else as the person chose. */
+export type ScaleForm = "auto" | "linear" | "logarithmic" | "diverging";
+
+/** What the heatmap has as rows: the outline's, every call, or the calls by the type of their layer. */
+export type RowGrouping = "tree" | "calls" | "types";
 
 // Chosen. ------------------------------------------------------------------------------------------------------------
 
@@ -26,6 +34,10 @@ export const chosenPath = signal("");
 export const hovered = signal<number | null>(null);
 export const colourBy = signal<ColourBy>({ kind: "error", column: "l2" });
 export const scaleSpan = signal<ScaleSpan>("step");
+export const scaleForm = signal<ScaleForm>("auto");
+/** The records that the heatmap shows, first and one past the last; null: all. */
+export const stepRange = signal<readonly [number, number] | null>(null);
+export const rowGrouping = signal<RowGrouping>("tree");
 /** Key of an entry of VIEWS in views.ts. */
 export const view = signal("flow");
 /** Key of an entry of PANELS in inspector/panels.ts. */
@@ -42,10 +54,25 @@ export const playing = signal(false);
 /** The menu or overlay that stands open: `run`, `colour`, `search`, `execution`, `help`, or empty. */
 export const menu = signal("");
 export const ledgerOpen = signal(false);
+export const findingsOpen = signal(true);
 export const inspectorOpen = signal(false);
 export const railOpen = signal(false);
 /** What the person asked for; `auto` follows TensorBoard. */
 export const theme = signal<"auto" | "light" | "dark">("auto");
+
+/** Which of the kept samples the exact values are shown of. */
+export const sample = signal(0);
+/** What of a call the maps show: `output`, `input`, an error, or `all` side by side. */
+export const mapKind = signal("output");
+/** Over what the ends of a map's colour scale are taken. */
+export const mapRange = signal<"map" | "layer" | "model">("layer");
+export const mapOrder = signal<"channel" | "activity">("channel");
+/** Steps of the zoom of maps. */
+export const mapZoom = signal(0);
+/** The number in the microscope, with the batch axis; null: none. Its call is named by its path. */
+export const lens = signal<{ path: string; port: number; index: number[] } | null>(null);
+/** The number under the pointer, whose window is drawn in earlier maps. */
+export const pointed = signal<{ path: string; port: number; index: number[] } | null>(null);
 
 // Told by the browser and the host. ----------------------------------------------------------------------------------
 
@@ -68,8 +95,20 @@ export const series = signal<SeriesTable | null>(null);
 /** `finite` of the colour-by's kind over all steps, fetched only where `series` holds numbers that are none. */
 export const flaws = signal<SeriesTable | null>(null);
 export const ledger = signal<LedgerEntry[] | null>(null);
+/** What is wrong with the training, failures first; null until it is known, or where the plugin cannot say. */
+export const findings = signal<FindingInfo[] | null>(null);
+/** The layer losses over all steps; null where the stream has none. */
+export const losses = signal<LossesTable | null>(null);
 /** A sentence in place of the picture, where the stream cannot be shown. */
 export const problem = signal("");
+/** Exact values of the nearest earlier record that has them, with that record's own graph. */
+export const held = signal<Held | null>(null);
+/** Why there are none; empty where there are, or nothing is known yet. */
+export const noValues = signal("");
+/** The steps whose record has exact values. */
+export const valueSteps = signal<readonly number[]>([]);
+/** The receptive window of the number under the pointer, else of the one in the microscope: `call port` of `held.graph` → its part. */
+export const windows = signal<ReadonlyMap<string, CallWindow>>(new Map());
 /** True once something has been awaited for more than 150 ms. */
 export const slow = signal(false);
 

@@ -1,4 +1,5 @@
 /** Every word of the page. Knows no state: what varies comes in as an argument. */
+import { exactWords } from "./words/exact";
 
 const plural = (count: number, one: string, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
@@ -16,6 +17,8 @@ const KIND_NAMES: Record<string, string> = {
   weight: "weight",
   weight_gradient: "weight gradient",
   update: "update",
+  ratio: "ratio of l2",
+  losses: "layer loss",
 };
 
 const COLUMN_NAMES: Record<string, string> = {
@@ -46,7 +49,12 @@ export function kindShort(kind: string): string {
   return kind.startsWith("error") ? kind : (KIND_NAMES[kind] ?? kind.replaceAll("_", " "));
 }
 
-export const columnName = (column: string): string => COLUMN_NAMES[column] ?? column;
+/** `update/weight`, `readout.accuracy` and the columns of statistics as people read them. */
+export function columnName(column: string): string {
+  const [over, under] = column.split("/") as [string, string?];
+  if (under) return `${over.replaceAll("_", " ")} / ${under}`;
+  return COLUMN_NAMES[column] ?? column.replace(".", " ");
+}
 
 /** Why there is no number: the statuses of the log, each as a sentence. What is not listed is shown as it was written. */
 const STATUS_SENTENCES: Record<string, string> = {
@@ -65,6 +73,7 @@ export function statusSentence(status: string): string {
 }
 
 export const words = {
+  exact: exactWords,
   product: "LayerFlow",
 
   bar: {
@@ -98,7 +107,7 @@ export const words = {
     records: (count: number) => plural(count, "record"),
   },
 
-  views: { flow: "Flow" } as Record<string, string>,
+  views: { flow: "Flow", journey: "Journey", maps: "Maps" } as Record<string, string>,
 
   execution: {
     traced: "traced",
@@ -129,6 +138,11 @@ export const words = {
     filter: "Filter calls",
     calls: (calls: number) => plural(calls, "call"),
     overSteps: "over steps",
+    rows: "Rows of the heatmap",
+    groupings: { tree: "rows as folded", calls: "every call", types: "by layer type" },
+    zoomHint: "drag over steps to zoom in, Ctrl + wheel too",
+    stretch: (first: string, last: string) => `steps ${first} to ${last}`,
+    allSteps: "show all",
     picture: "back to the picture",
     border: "Width of the outline",
     worst: (path: string) => `the worst inside: ${path}`,
@@ -145,9 +159,51 @@ export const words = {
     none: "no value",
   },
 
+  findings: {
+    label: "Findings",
+    count: (count: number) => plural(count, "finding"),
+    levels: { failure: "failure", warning: "warning" },
+    rules: {
+      non_finite: "Non-finite numbers",
+      loss_scaler_skips: "Steps skipped by the loss scaler",
+      exploding_errors: "Exploding errors",
+      vanishing_errors: "Vanishing errors",
+      disconnected: "Disconnected from the loss",
+      dead_units: "Dead units",
+      saturated: "Saturated activations",
+      constant: "Constant outputs",
+      poor_initialisation: "Poor initialisation",
+      unchanged_weights: "Weights that do not change",
+      update_too_large: "Updates too large",
+      update_too_small: "Updates too small",
+      worse_readout: "Worse readout than its input's",
+      loss_does_not_fall: "Loss does not fall",
+    } as Record<string, string>,
+    /** Where the name of what was compared is not a word for people. */
+    evidence: { zero: "share of zeros", limit: "limit", "last good record": "last good record at step" } as Record<string, string>,
+    nothing: "none",
+    firstSeen: (step: string) => `first seen at step ${step}`,
+    go: "Go to the call, the step and its cell of the heatmap",
+    inFlow: "in the flow",
+    more: (count: number) => `and ${count} more`,
+    show: "show",
+    hide: "hide",
+    none: "Nothing found.",
+    mark: (level: string, step: string) => `${level} first seen at step ${step}`,
+  },
+
   legend: {
     label: "Legend",
-    forms: { logarithmic: "logarithmic", signed: "signed", "signed logarithmic": "signed logarithm" },
+    forms: {
+      logarithmic: "logarithmic",
+      linear: "linear",
+      signed: "signed",
+      "signed logarithmic": "signed logarithm",
+      "around the median": "around the median",
+    },
+    wanted: { auto: "as fits", linear: "linear", logarithmic: "logarithmic", diverging: "around the median" } as Record<string, string>,
+    scale: "How numbers become colours",
+    firstWeight: "of each layer's first weight",
     thisStep: "this step",
     allSteps: "all steps",
     toggle: "Scale: this step or all steps",
@@ -196,6 +252,7 @@ export const words = {
     copy: "copy as Python",
     copied: "copied",
     panels: {
+      values: "Values",
       distribution: "Distribution",
       errors: "Errors",
       weights: "Weights",
@@ -314,6 +371,8 @@ export const words = {
       ["Home  End", "first or newest step"],
       ["Space", "play over the steps"],
       ["1", "Flow"],
+      ["2", "Journey: one sample through the model"],
+      ["3", "Maps: exact values at full width"],
       ["H", "heatmap: calls × steps"],
       ["/", "search calls"],
       ["C", "colour by"],

@@ -46,6 +46,8 @@ export interface LayerInfo {
   called: boolean;
   trainable: boolean;
   access: string;
+  /** `channels_first`, `channels_last`, or empty where the layer does not say. */
+  data_format: string;
   weights: WeightInfo[];
   parameters: number;
 }
@@ -114,6 +116,20 @@ export interface HistogramInfo {
   pos_inf: number;
   neg_inf: number;
   sampled_from: { part: number; total: number; stride: number };
+}
+
+/** A diagnosis: `step` is the first record that shows it. */
+export interface FindingInfo {
+  rule: string;
+  level: "failure" | "warning";
+  /** A call's path, a layer's where the rule is about weights, `.` the model's. */
+  path: string;
+  /** Index into the newest graph's calls. */
+  call: number | null;
+  step: number;
+  message: string;
+  /** What the rule compared, and its limits, by name. */
+  evidence: Record<string, unknown>;
 }
 
 export interface LedgerEntry {

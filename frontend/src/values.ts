@@ -3,11 +3,14 @@ import { computed } from "@preact/signals";
 import type { KindTable, RecordTable } from "./api";
 import { fitScale, isSigned, type Scale } from "./colour/scale";
 import { css, diverging, ENTRIES, parseHex, pixel, sequential, type Rgb } from "./colour/tables";
+import { madeBy } from "./graph/made";
+import { byLayer, isMade, rowsOfLayers, WEIGHT_KINDS } from "./measures";
 import type { CallInfo } from "./types";
-import { colourBy, dark, flaws, graph, record, scaleSpan, series } from "./state";
+import { colourBy, dark, findings, flaws, graph, record, scaleForm, scaleSpan, series, stepIndex } from "./state";
+import { callOfFinding } from "./findings/places";
 
-/** Weights are numbered by layer, everything else by call. */
-export const WEIGHT_KINDS = new Set(["weight", "weight_gradient", "update"]);
+export { madeBy } from "./graph/made";
+export { WEIGHT_KINDS } from "./measures";
 
 /** The rows of one column by call: the first port that has numbers, which for a last softmax is the one of its logits. */
 export function firstPorts(ports: readonly [number, number][]): Map<number, number> {
@@ -37,17 +40,6 @@ export function rowsOfCalls(calls: readonly CallInfo[], ports: readonly [number,
   return rows;
 }
 
-/** The output port that a source stands for, followed through the groups that pass it on. */
-export function madeBy(calls: readonly CallInfo[], source: [number, number] | null): [number, number] | null {
-  let at = source;
-  for (let guard = 0; at && guard < calls.length; guard++) {
-    const next: [number, number] | null | undefined = calls[at[0]]?.outputs[at[1]]?.source;
-    if (!next) return at;
-    at = next;
-  }
-  return at;
-}
-
 export function cell(table: RecordTable, kind: KindTable, row: number, column: string): number {
   return kind.columns[row * table.columns.length + table.columns.indexOf(column)] ?? NaN;
 }
@@ -56,16 +48,36 @@ export function cell(table: RecordTable, kind: KindTable, row: number, column: s
 export const valueOfCall = computed<ReadonlyMap<number, number>>(() => {
   const table = record.value;
   const { kind: name, column } = colourBy.value;
+  if (isMade(name)) return madeValues();
   const kind = table?.kinds.get(name);
   const values = new Map<number, number>();
-  if (!table || !kind || WEIGHT_KINDS.has(name)) return values;
-  for (const [call, row] of rowsOfCalls(graph.value?.calls ?? [], kind.ports)) {
+  if (!table || !kind) return values;
+  for (const [call, row] of rowsFor(name, column, kind.ports)) {
     const value = cell(table, kind, row, column);
     const absent = Number.isNaN(value) && Number.isNaN(cell(table, kind, row, "count"));
     if (!absent) values.set(call, value);
   }
   return values;
 });
+
+/** Which row colours which call: a layer's number all its calls. */
+function rowsFor(kind: string, column: string, ports: readonly [number, number][]): Map<number, number> {
+  const calls = graph.value?.calls ?? [];
+  return byLayer(kind, column) ? rowsOfLayers(calls, ports) : rowsOfCalls(calls, ports);
+}
+
+/** A ratio or a layer loss is not in the record: its number is that of the series at the cursor. */
+function madeValues(): ReadonlyMap<number, number> {
+  const values = new Map<number, number>();
+  const all = series.value;
+  const index = stepIndex.value;
+  if (!all || all.kind !== colourBy.value.kind || all.column !== colourBy.value.column || index >= all.step.length) return values;
+  for (const [call, row] of seriesRow.value) {
+    const value = all.values[row * all.step.length + index]!;
+    if (!Number.isNaN(value)) values.set(call, value);
+  }
+  return values;
+}
 
 /** Calls whose output or error holds NaN or infinities at the cursor. */
 export const nonFiniteCalls = computed<ReadonlySet<number>>(() => {
@@ -80,26 +92,35 @@ export const nonFiniteCalls = computed<ReadonlySet<number>>(() => {
   return found;
 });
 
-/** What the outline and the cards mark: a failure where a call raised, or holds a number that is none. */
+/**
+ * What the outline and the cards mark: a failure where a call raised or holds a number that is none at this step, and what was found
+ * over all steps.
+ */
 export const marks = computed<ReadonlyMap<number, "failure" | "warning">>(() => {
   const found = new Map<number, "failure" | "warning">();
   graph.value?.calls.forEach((call, index) => {
     if (call.failed || nonFiniteCalls.value.has(index)) found.set(index, "failure");
   });
+  for (const finding of findings.value ?? []) {
+    const call = callOfFinding(finding, graph.value);
+    if (call !== null && found.get(call) !== "failure") found.set(call, finding.level);
+  }
   return found;
 });
 
 /** Row of `series` by call. */
 export const seriesRow = computed<ReadonlyMap<number, number>>(() =>
-  series.value && !WEIGHT_KINDS.has(series.value.kind) ? rowsOfCalls(graph.value?.calls ?? [], series.value.ports) : new Map(),
+  series.value ? rowsFor(series.value.kind, series.value.column, series.value.ports) : new Map(),
 );
 
-export const stepScale = computed<Scale | null>(() => fitScale(colourBy.value.column, valueOfCall.value.values()));
+export const stepScale = computed<Scale | null>(() => fitScale(colourBy.value.column, valueOfCall.value.values(), scaleForm.value));
 /** Over all steps: the heatmap's, since one colour there must mean one number. */
 export const runScale = computed<Scale | null>(() => {
   const all = series.value;
-  return all && all.column === colourBy.value.column && all.kind === colourBy.value.kind ? fitScale(all.column, all.values) : null;
+  return all && all.column === colourBy.value.column && all.kind === colourBy.value.kind ? fitScale(all.column, all.values, scaleForm.value) : null;
 });
+/** Whether the scale's middle is its calm colour. */
+const hasMiddle = computed(() => (runScale.value ?? stepScale.value)?.middle ?? isSigned(colourBy.value.column));
 export const scale = computed<Scale | null>(() => (scaleSpan.value === "run" ? (runScale.value ?? stepScale.value) : stepScale.value));
 
 export interface Palette {
@@ -114,7 +135,7 @@ export interface Palette {
   bad: Rgb;
 }
 
-function token(name: string): Rgb {
+export function token(name: string): Rgb {
   return parseHex(getComputedStyle(document.documentElement).getPropertyValue(name));
 }
 
@@ -122,7 +143,7 @@ const palettes = new Map<string, Palette>();
 
 /** The table of the colour-by in the colours of the theme; made once per theme. */
 export const palette = computed<Palette>(() => {
-  const signed = isSigned(colourBy.value.column);
+  const signed = hasMiddle.value;
   const key = `${dark.value} ${signed}`;
   const kept = palettes.get(key);
   if (kept) return kept;

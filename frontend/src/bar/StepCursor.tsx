@@ -1,8 +1,9 @@
 /** The one step cursor: a slider over the steps that exist, with a tick for each record and a mark where a session begins. */
 import { useEffect } from "preact/hooks";
 import { count, epoch } from "../format";
+import { marksOnSteps } from "../findings/places";
 import { goToIndex, moveStep } from "../selection";
-import { awake, playing, record, stepIndex, steps } from "../state";
+import { awake, findings, playing, record, stepIndex, steps } from "../state";
 import { words } from "../strings";
 import { seams, tickPlaces } from "./ticks";
 
@@ -54,6 +55,9 @@ export function StepCursor() {
           ))}
           {seams(table.session).map((seam) => (
             <em key={seam} style={{ left: `${(100 * seam) / last}%` }} title={words.bar.seam(count(table.step[seam]!))} />
+          ))}
+          {marksOnSteps(findings.value ?? [], table.step).map(({ index: at, level }) => (
+            <b key={at} class={level} style={{ left: `${last ? (100 * at) / last : 50}%` }} title={words.findings.mark(words.findings.levels[level], count(table.step[at]!))} />
           ))}
         </div>
         <input

@@ -6,7 +6,7 @@ import { share } from "../memory";
 import { choose, reveal } from "../selection";
 import * as state from "../state";
 import { columnName, kindName, kindShort, words } from "../strings";
-import { WEIGHT_KINDS } from "../values";
+import { LOSSES, lossColumns, RATIO, ratiosOf, WEIGHT_KINDS } from "../measures";
 import { VIEWS } from "../views";
 import { Execution } from "./Execution";
 import type { PickEntry } from "./narrow";
@@ -134,20 +134,21 @@ function ColourMenu() {
   const { kind, column } = state.colourBy.value;
   const table = state.record.value;
   const entries: PickEntry<{ kind: string; column: string }>[] = [];
-  for (const name of table?.kinds.keys() ?? []) {
-    if (WEIGHT_KINDS.has(name)) continue;
-    for (const each of table!.columns) {
-      if (each === "finite") continue;
-      entries.push({
-        key: `${name}.${each}`,
-        value: { kind: name, column: each },
-        group: kindName(name),
-        text: `${columnName(each)} ${kindName(name)} ${name}`,
-        current: name === kind && each === column,
-        show: columnName(each),
-      });
-    }
-  }
+  const add = (name: string, each: string) =>
+    entries.push({
+      key: `${name}.${each}`,
+      value: { kind: name, column: each },
+      group: kindName(name),
+      text: `${columnName(each)} ${kindName(name)} ${name}`,
+      current: name === kind && each === column,
+      show: columnName(each),
+    });
+  // What people compare by comes before the columns of what a layer holds.
+  const kinds = [...(table?.kinds.keys() ?? [])];
+  for (const name of kinds) if (!WEIGHT_KINDS.has(name)) for (const each of table!.columns) if (each !== "finite") add(name, each);
+  for (const each of table ? ratiosOf(table.kinds) : []) add(RATIO, each);
+  for (const each of state.losses.value ? lossColumns(state.losses.value) : []) add(LOSSES, each);
+  for (const name of kinds) if (WEIGHT_KINDS.has(name)) for (const each of table!.columns) if (each !== "finite") add(name, each);
   const pick = (value: { kind: string; column: string }) => {
     state.colourBy.value = value;
     state.menu.value = "";

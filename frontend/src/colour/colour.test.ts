@@ -56,6 +56,15 @@ test("a mean is placed around zero, on a logarithm only where few numbers dwarf 
   expect(wide.place(1)!).toBeGreaterThan(0.6);
 });
 
+test("a person may have a column linear, logarithmic, or around its median", () => {
+  expect([0, 5, 10].map(fitScale("l2", [1, 10], "linear")!.place)).toEqual([0, 0.5, 1]);
+  const about = fitScale("l2", [1, 10, 100], "diverging")!;
+  expect(about).toMatchObject({ form: "around the median", middle: true, low: 1, high: 100 });
+  expect([1, 10, 100].map(about.place)).toEqual([expect.closeTo(0), 0.5, 1]);
+  expect(fitScale("mean", [-1, 2], "logarithmic")!.form).toBe("signed logarithmic");
+  expect(fitScale("readout.accuracy", [0.2, 0.5])!.place(0.5)).toBe(0.5);
+});
+
 test("nothing to place gives no scale, one number a scale with that number in the middle", () => {
   expect(fitScale("l2", [NaN, 0])).toBeNull();
   expect(fitScale("l2", [3])!.place(3)).toBe(0.5);

@@ -28,6 +28,8 @@ export interface Row {
   open: boolean;
   /** Repeat: how many blocks. */
   times: number;
+  /** What stands in the place of the call's own name. */
+  title?: string;
 }
 
 export interface Folds {

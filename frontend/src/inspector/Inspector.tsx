@@ -1,4 +1,5 @@
 /** The inspector: the chosen call in panels, or the overview where nothing is chosen. */
+import { FindingsOfCall } from "../findings/FindingsList";
 import { rough } from "../format";
 import { choose, tree } from "../selection";
 import { chosen, graph, inspectorOpen, panel } from "../state";
@@ -79,6 +80,7 @@ function Title({ call }: { call: number }) {
       </p>
       {status && <p class="sentence">{statusSentence(status)}</p>}
       {failed && <p class="sentence bad">■ {words.inspector.failed}</p>}
+      <FindingsOfCall call={call} />
       {repeats > 1 && <p class="sentence">{words.inspector.repeats(repeats)}</p>}
     </div>
   );

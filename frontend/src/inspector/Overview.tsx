@@ -1,8 +1,9 @@
 /** What there is when nothing is chosen: the model, what was recorded and what not, what recording cost, and the doors that work. */
 import { count, duration, epoch, number, rough } from "../format";
 import { executionWord, ExecutionFactsList } from "../bar/Execution";
+import { FindingsList } from "../findings/FindingsList";
 import { reveal, tree } from "../selection";
-import { chosenPath, colourBy, graph, heatmap, ledger, ledgerOpen, record, steps, streamInfo } from "../state";
+import { chosenPath, colourBy, findings, graph, heatmap, ledger, ledgerOpen, record, steps, streamInfo } from "../state";
 import { kindName, statusSentence, words } from "../strings";
 import { valueOfCall } from "../values";
 import { recordingCost } from "./cost";
@@ -25,6 +26,12 @@ export function Overview() {
       </div>
       <div class="panel">
         <Records />
+        {findings.value && (
+          <section aria-label={words.findings.label}>
+            <h3>{words.findings.label}</h3>
+            {findings.value.length ? <FindingsList /> : <p>{words.findings.none}</p>}
+          </section>
+        )}
         <Recorded />
         <CostOfRecording />
         <Doors />

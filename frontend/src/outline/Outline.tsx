@@ -1,5 +1,7 @@
 /** The outline: every call or fold as a row of a tree with its number and its strip over the steps; the accessible twin of the picture. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { FindingsBox } from "../findings/FindingsBox";
+import { count } from "../format";
 import type { Row } from "../graph/folds";
 import { rememberedScroll, rememberScroll } from "../memory";
 import { choose, reveal, toggle, tree } from "../selection";
@@ -8,6 +10,7 @@ import { columnName, kindName, words } from "../strings";
 import { Legend } from "../Legend";
 import { Border } from "./Border";
 import { shownRows } from "./filter";
+import { shownRange } from "./places";
 import { OutlineRow, ROW_HEIGHT } from "./OutlineRow";
 import { StripOverlay } from "./StripOverlay";
 
@@ -84,6 +87,7 @@ export function Outline({ compact }: { compact: boolean }) {
         {!compact && <StripOverlay rows={rows} scrollTop={view.top} wide={wide} />}
       </div>
       {wide && <Legend />}
+      {!compact && <FindingsBox />}
       {!compact && !wide && <Border />}
     </aside>
   );
@@ -125,6 +129,30 @@ function onRowKey(event: KeyboardEvent, rows: Row[], at: number, focusRow: (inde
   event.preventDefault();
 }
 
+/** What the heatmap's rows are. */
+function Grouping() {
+  return (
+    <select aria-label={words.outline.rows} title={words.outline.rows} value={state.rowGrouping.value}
+      onChange={(event) => (state.rowGrouping.value = event.currentTarget.value as state.RowGrouping)}>
+      {Object.entries(words.outline.groupings).map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+    </select>
+  );
+}
+
+/** Which steps the heatmap shows, and the way back to all of them. */
+function Stretch() {
+  const all = state.steps.value?.step;
+  if (!all?.length) return null;
+  if (!state.stepRange.value) return <span class="quiet cut">{words.outline.zoomHint}</span>;
+  const [from, to] = shownRange(state.stepRange.value, all.length);
+  return (
+    <span class="nowrap">
+      <span class="mono">{words.outline.stretch(count(all[from]!), count(all[to - 1]!))}</span>{" "}
+      <button class="link" onClick={() => (state.stepRange.value = null)}>{words.outline.allSteps}</button>
+    </span>
+  );
+}
+
 function OutlineHead() {
   const calls = tree.value?.leafCount ?? 0;
   const { kind, column } = state.colourBy.value;
@@ -149,6 +177,8 @@ function OutlineHead() {
           spellcheck={false}
           onInput={(event) => (state.filter.value = event.currentTarget.value)}
         />
+        {wide && <Grouping />}
+        {wide && <Stretch />}
         <span class={wide ? "spring" : ""} />
         <button class="plain small nowrap" title={`${what} · ${label}`} aria-pressed={wide} onClick={() => (state.heatmap.value = !wide)}>
           {wide ? words.outline.picture : `${columnName(column)} ${words.outline.overSteps}`} <kbd>H</kbd>

@@ -2,13 +2,16 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { SeriesTable } from "../api";
 import { isSigned } from "../colour/scale";
+import { callOfFinding, worstLevel } from "../findings/places";
 import { exponent } from "../format";
 import type { Row } from "../graph/folds";
 import { toggle, tree } from "../selection";
 import * as state from "../state";
 import { words } from "../strings";
 import { colourOf, flawsOf, marks, palette, runScale, scale, seriesRow, valueOfCall } from "../values";
-import { drawCells, drawSparkline, cellPixels } from "./strip";
+import { heatPixels } from "./heat";
+import { shownRange } from "./places";
+import { drawCells, drawSparkline } from "./strip";
 import { hiddenCalls, worstCall, worstSeries } from "./worst";
 
 export const ROW_HEIGHT = 26;
@@ -27,7 +30,7 @@ export function OutlineRow({ row, index, focused, compact, wide, onPick }: Outli
   const call = at.calls[row.call]!;
   const speaks = worstCall(at, row, (each) => valueOfCall.value.get(each), isSigned(state.colourBy.value.column));
   const value = speaks < 0 ? undefined : valueOfCall.value.get(speaks);
-  const mark = hiddenCalls(at, row).some((each) => marks.value.has(each)) ? "failure" : undefined;
+  const mark = worstLevel([row.call, ...hiddenCalls(at, row)].map((each) => marks.value.get(each)));
   const chosen = state.chosen.value;
   const shared = chosen !== null && call.layer !== null && at.calls[chosen]?.layer === call.layer;
   const className = ["row", row.kind, chosen === row.call && "chosen", shared && "shared", focused && "focused", state.hovered.value === row.call && "hovered"];
@@ -48,8 +51,8 @@ export function OutlineRow({ row, index, focused, compact, wide, onPick }: Outli
       onDblClick={() => toggle(row)}
       onPointerEnter={() => (state.hovered.value = row.call)}
     >
-      <span class="health" role="gridcell" title={mark && (call.failed ? words.outline.failed : words.outline.nonFinite)}>
-        {mark && "■"}
+      <span class={`health ${mark ?? ""}`} role="gridcell" title={mark && healthText(row, mark)}>
+        {mark && (mark === "failure" ? "■" : "▲")}
       </span>
       {compact ? (
         <i class="swatch" style={{ background: colourOf(value, scale.value, palette.value) ?? undefined }} />
@@ -64,6 +67,17 @@ export function OutlineRow({ row, index, focused, compact, wide, onPick }: Outli
       )}
     </div>
   );
+}
+
+/** Why a row is marked: of a folded one, what was found inside. */
+function healthText(row: Row, level: string): string {
+  const calls = new Set([row.call, ...hiddenCalls(tree.value!, row)]);
+  const found = (state.findings.value ?? []).filter((finding) => {
+    const call = callOfFinding(finding, state.graph.value);
+    return call !== null && calls.has(call);
+  });
+  if (found.length) return found.map(({ message }) => message).join("\n");
+  return tree.value!.calls[row.call]!.failed ? words.outline.failed : level === "failure" ? words.outline.nonFinite : "";
 }
 
 function Name({ row }: { row: Row }) {
@@ -88,8 +102,8 @@ function Name({ row }: { row: Row }) {
       ) : (
         <span class="twist" />
       )}
-      <span class="cut">{call.name}</span>
-      {suffix && <span class="quiet">{suffix}</span>}
+      <span class="cut">{row.title ?? call.name}</span>
+      {suffix && !row.title && <span class="quiet">{suffix}</span>}
       {row.kind === "stack" && !row.open && <span class="badge">+{row.members.length - 1}</span>}
       {row.kind === "repeat" && !row.open && <span class="badge">×{row.times}</span>}
     </span>
@@ -130,12 +144,17 @@ function Strip({ row, wide }: { row: Row; wide: boolean }) {
   const { column } = state.colourBy.value;
   const colours = palette.value;
   const on = runScale.value;
-  const width = wide ? 0 : state.outlineWidth.value;
+  const width = wide ? state.windowWidth.value : state.outlineWidth.value;
+  const range = wide ? state.stepRange.value : null;
   useLayoutEffect(() => {
     if (!canvas.current || !strip) return;
-    if (wide) drawCells(canvas.current, cellPixels(strip.values, on, colours, strip.flawed));
+    if (wide) {
+      const [from, to] = shownRange(range, strip.values.length);
+      const room = canvas.current.clientWidth * (window.devicePixelRatio || 1);
+      drawCells(canvas.current, heatPixels(strip.values, from, to, room, on, colours, strip.flawed));
+    }
     else drawSparkline(canvas.current, strip.values, !isSigned(column), `rgb(${colours.line.join(" ")})`);
-  }, [strip, wide, width, on, colours]);
+  }, [strip, wide, width, on, colours, range]);
   return (
     <span class="strip" role="gridcell">
       {strip && <canvas ref={canvas} class={wide ? "cells" : "spark"} />}

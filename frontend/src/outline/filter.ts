@@ -2,7 +2,8 @@
 import { computed } from "@preact/signals";
 import { rows, type Row } from "../graph/folds";
 import { folds, outlineRows, tree } from "../selection";
-import { filter, graph } from "../state";
+import { filter, graph, heatmap, rowGrouping, unfolded } from "../state";
+import { byType, everyCall } from "./grouping";
 import type { CallInfo } from "../types";
 
 /** Every group and fold stands open while the filter looks through them. */
@@ -10,8 +11,15 @@ const EVERYTHING = { has: () => true } as unknown as ReadonlySet<string>;
 
 const everyRow = computed<Row[]>(() => (tree.value && folds.value ? rows(tree.value, folds.value, EVERYTHING, EVERYTHING) : []));
 
+/** The rows of the heatmap's own orders; null where the outline's are wanted. */
+const groupedRows = computed<Row[] | null>(() => {
+  if (!heatmap.value || rowGrouping.value === "tree" || !tree.value) return null;
+  return rowGrouping.value === "calls" ? everyCall(tree.value) : byType(tree.value, unfolded.value);
+});
+
 export const shownRows = computed<Row[]>(() => {
   const text = filter.value.trim().toLowerCase();
+  if (groupedRows.value) return text && graph.value ? filterRows(groupedRows.value, graph.value.calls, text) : groupedRows.value;
   return text && graph.value ? filterRows(everyRow.value, graph.value.calls, text) : outlineRows.value;
 });
 

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import type { Row } from "../graph/folds";
 import type { CallInfo } from "../types";
-import { logarithmic } from "../colour/scale";
-import { cellPixels, sparkPoints } from "./strip";
+import { sparkPoints } from "./strip";
 import { filterRows } from "./filter";
-import { stepAt } from "./places";
+import { placeOfIndex, shownRange, stepAt } from "./places";
 import { badness, worstSeries } from "./worst";
 
 test("a sparkline spans its box and breaks where there is no number", () => {
@@ -27,17 +26,16 @@ test("one spike among ten thousand steps is still drawn", () => {
   expect(Math.min(...points.map(({ y }) => y))).toBe(2);
 });
 
-test("in a cell zero, no call, a number and a bad number are four colours", () => {
-  const colours = {
-    pixels: new Uint32Array(256).fill(7), panel: [255, 255, 255] as const, absent: [200, 200, 200] as const, bad: [255, 0, 0] as const,
-  };
-  const cells = cellPixels([0, NaN, 5, Infinity, NaN], logarithmic(1, 10), colours, (i) => i === 4);
-  expect([...cells]).toEqual([0xffffffff, 0xffc8c8c8, 7, 0xff0000ff, 0xff0000ff]);
+test("a place on a strip is a step, and a step a place, in any stretch", () => {
+  expect([0, 0.49, 0.5, 1].map((place) => stepAt(place, [10, 12], true))).toEqual([10, 10, 11, 11]);
+  expect(placeOfIndex(11, [10, 12], true)).toBe(0.75);
+  expect(placeOfIndex(9, [10, 12], true)).toBeLessThan(0);
+  expect(shownRange([5, 99], 8)).toEqual([5, 8]);
 });
 
 test("a place on the strip is the step below it", () => {
-  expect([0, 0.49, 0.5, 1].map((place) => stepAt(place, 2, true))).toEqual([0, 0, 1, 1]);
-  expect([0, 0.2, 0.3, 1].map((place) => stepAt(place, 3, false))).toEqual([0, 0, 1, 2]);
+  expect([0, 0.49, 0.5, 1].map((place) => stepAt(place, [0, 2], true))).toEqual([0, 0, 1, 1]);
+  expect([0, 0.2, 0.3, 1].map((place) => stepAt(place, [0, 3], false))).toEqual([0, 0, 1, 2]);
 });
 
 test("the filter keeps what matches and the way to it", () => {

@@ -1,6 +1,5 @@
 /** Draws a row's strip over the steps: a sparkline, or the heatmap's cells. Knows numbers, colours and a canvas; no state. */
-import type { Scale } from "../colour/scale";
-import { ENTRIES, pixel, type Rgb } from "../colour/tables";
+import type { Rgb } from "../colour/tables";
 
 export interface Point {
   x: number;
@@ -100,22 +99,7 @@ export interface CellColours {
   bad: Rgb;
 }
 
-/** One pixel per step; the browser stretches it. `flawed` tells NaN that was recorded from NaN that means no call at that step. */
-export function cellPixels(
-  values: ArrayLike<number>,
-  scale: Scale | null,
-  { pixels, panel, absent, bad }: CellColours,
-  flawed: (i: number) => boolean = () => false,
-): Uint32Array {
-  const [zero, missing, wrong] = [pixel(panel), pixel(absent), pixel(bad)];
-  return Uint32Array.from(values, (value, i) => {
-    if (Number.isNaN(value)) return flawed(i) ? wrong : missing;
-    if (!Number.isFinite(value)) return wrong;
-    const place = scale?.place(value) ?? null;
-    return place === null ? zero : pixels[Math.round(place * (ENTRIES - 1))]!;
-  });
-}
-
+/** One row of pixels, which the browser stretches. */
 export function drawCells(canvas: HTMLCanvasElement, cells: Uint32Array): void {
   canvas.width = Math.max(1, cells.length);
   canvas.height = 1;

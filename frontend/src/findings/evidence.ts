@@ -1,0 +1,19 @@
+/** A finding's evidence as short texts: `largest ratio 1.2e4`, `limit 1,000`. Pure. */
+import { number } from "../format";
+import { words } from "../strings";
+
+/** Already said by the finding's own sentence or place. */
+const SILENT = new Set(["port", "kind", "weight", "direction"]);
+
+export function evidenceText(evidence: Record<string, unknown>): string[] {
+  return Object.entries(evidence)
+    .filter(([name]) => !SILENT.has(name))
+    .map(([name, value]) => `${words.findings.evidence[name] ?? name.replaceAll("_", " ")} ${valueText(value)}`);
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === "number") return number(value, 3);
+  if (value === null || value === undefined) return words.findings.nothing;
+  if (Array.isArray(value)) return value.map(valueText).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
