@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -67,9 +68,23 @@ def layer(found: records.Layer) -> dict[str, Any]:
         "called": found.called,
         "trainable": found.trainable,
         "access": found.access,
+        "data_format": data_format(found),
         "weights": [asdict(weight) for weight in found.weights],
         "parameters": sum(int(np.prod(weight.shape, dtype=np.int64)) for weight in found.weights),
     }
+
+
+def data_format(found: records.Layer) -> str:
+    """`channels_first` or `channels_last` where the layer's settings say so, else empty. A normalisation says it by its axis."""
+    try:
+        settings = json.loads(found.config) if found.config else {}
+    except (ValueError, RecursionError):
+        return ""
+    given = settings.get("data_format") if isinstance(settings, dict) else None
+    if given in ("channels_first", "channels_last"):
+        return str(given)
+    is_first = isinstance(settings, dict) and found.type == "BatchNormalization" and settings.get("axis") in (1, [1])
+    return "channels_first" if is_first else ""
 
 
 def call(found: records.Call) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log.records import COLUMNS, SCHEMA, WEIGHT_KINDS
 from tb_layerflow.log.tags import session_text
-from tb_layerflow.plugin import describe, lineage_route, values_route
+from tb_layerflow.plugin import describe, lineage_route, values_route, windows_route
 from tb_layerflow.plugin.answers import Answer, Binary, Json
 from tb_layerflow.plugin.parameters import BadRequest
 from tb_layerflow.plugin.record import columns_of, record_at, rows_by_kind
@@ -159,6 +159,7 @@ ROUTES = (
     Route("/values", values_route.values, "run stream step?"),
     Route("/value", values_route.value, "run stream step path kind=value_kind port? sample? channels? slices?"),
     Route("/explain", values_route.explain, "run stream step path index port?"),
+    Route("/windows", windows_route.windows, "run stream step path index port?"),
 )
 
 

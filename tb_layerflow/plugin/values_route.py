@@ -128,7 +128,7 @@ def _for_browsers(array: NDArray[np.generic]) -> NDArray[np.generic]:
 def _explanation(found: Explanation | Unexplained) -> dict[str, Any]:
     """As http_api.md says. The windows' slices become pairs."""
     window = [
-        {"port": one.port, "box": _box(one.box), "unclipped": _box(one.unclipped), "reason": one.reason} for one in found.window
+        {"port": one.port, "box": box(one.box), "unclipped": box(one.unclipped), "reason": one.reason} for one in found.window
     ]
     if isinstance(found, Unexplained):
         return {"explained": False, "type": found.type, "reason": found.reason, "recorded": found.recorded, "window": window}
@@ -155,5 +155,6 @@ def _explanation(found: Explanation | Unexplained) -> dict[str, Any]:
     }
 
 
-def _box(box: tuple[slice, ...] | None) -> list[list[int]] | None:
-    return None if box is None else [[one.start, one.stop] for one in box]
+def box(given: tuple[slice, ...] | None) -> list[list[int]] | None:
+    """Half-open ranges per axis."""
+    return None if given is None else [[one.start, one.stop] for one in given]

@@ -32,7 +32,7 @@ export class GraphMaker {
 
   graph(model = "model"): GraphInfo {
     const layers = [...this.layers.keys()].map((path, index) => ({
-      path, name: path.split("/").at(-1)!, type: this.types[index]!, called: true, trainable: true, access: "", weights: [], parameters: 0,
+      path, name: path.split("/").at(-1)!, type: this.types[index]!, called: true, trainable: true, access: "", data_format: "", weights: [], parameters: 0,
     }));
     return { schema: 1, model, session: "s", trace: 0, layers, calls: this.calls, execution: {} as GraphInfo["execution"], class_names: [], backward_names: [], error_kinds: [] };
   }

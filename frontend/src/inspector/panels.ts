@@ -4,6 +4,7 @@ import type { CallInfo } from "../types";
 import { Access } from "./Access";
 import { Distribution } from "./Distribution";
 import { Errors } from "./Errors";
+import { Values } from "./Values";
 import { Weights } from "./Weights";
 
 export interface Panel {
@@ -14,6 +15,7 @@ export interface Panel {
 }
 
 export const PANELS: Panel[] = [
+  { key: "values", component: Values },
   { key: "distribution", component: Distribution },
   { key: "errors", component: Errors, applies: (call) => call.kind !== "input" },
   { key: "weights", component: Weights, applies: (call) => call.layer !== null },

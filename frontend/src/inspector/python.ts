@@ -29,3 +29,8 @@ export function histogramPython(run: string, stream: string, path: string, kind:
   const place = extras({ kind, port, step }, { kind: "output", port: 0 });
   return `${openPython(run, stream)}\nhistogram = stream.histogram(${quote(path)}${place})`;
 }
+
+export function valuePython(run: string, stream: string, path: string, kind: string, port: number, step: number, slices: string): string {
+  const place = extras({ kind, port, step }, { kind: "output", port: 0 });
+  return `${openPython(run, stream)}\nvalue = stream.value(${quote(path)}${place})${slices}`;
+}

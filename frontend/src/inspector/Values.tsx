@@ -1,0 +1,73 @@
+/** The exact values of a call: what went in, what came out and the error, as maps with every number at hand. */
+import { useState } from "preact/hooks";
+import type { Held } from "../exact";
+import { count, number, shape, share } from "../format";
+import { kindsOf, KindSwitch, PortPicker, RangeAndOrder, SamplePicker } from "../maps/MapTools";
+import { heldTensor } from "../exact";
+import { MapPane } from "../maps/MapPane";
+import { Lens } from "../maps/Lens";
+import { graph, held, mapKind, noValues, record, view } from "../state";
+import { words } from "../strings";
+import { cell } from "../values";
+
+export function Values({ call }: { call: number }) {
+  const [port, setPort] = useState(0);
+  const at = held.value;
+  const { path, inputs } = graph.value!.calls[call]!;
+  if (!at) return <p class="sentence">{noValues.value || words.exact.loading}</p>;
+  const kinds = kindsOf(at, inputs.length > 0);
+  const kind = kinds.includes(mapKind.value) ? mapKind.value : "output";
+  const own = at.graph.calls[at.callOf.get(path) ?? -1];
+  const ports = (kind === "input" ? own?.inputs : own?.outputs) ?? [];
+  const shown = port < ports.length ? port : 0;
+  const inMaps = view.value === "maps";
+  return (
+    <div class={`values${isOld(at) ? " old" : ""}`}>
+      {!inMaps && (
+        <div class="tools wrap">
+          <KindSwitch kinds={kinds} current={kind} withAll={false} />
+          <SamplePicker held={at} />
+          <PortPicker names={ports.map(({ key }) => key)} port={shown} onPick={setPort} />
+          <Stamp held={at} />
+        </div>
+      )}
+      <Facts held={at} path={path} kind={kind} port={shown} />
+      {!inMaps && (
+        <>
+          <div class="tools wrap"><RangeAndOrder many={manyMaps(at, path, kind, shown)} /></div>
+          <MapPane held={at} path={path} kind={kind} port={shown} edge={54} />
+        </>
+      )}
+      <Lens held={at} />
+    </div>
+  );
+}
+
+export const isOld = (at: Held): boolean => record.value !== null && record.value.step !== at.step;
+
+export function manyMaps(at: Held, path: string, kind: string, port: number): boolean {
+  return (heldTensor(at, path, kind, port)?.value.shape.length ?? 0) > 3;
+}
+
+/** Says when the values are not those of the cursor's step. */
+export function Stamp({ held: at }: { held: Held }) {
+  return isOld(at) ? <span class="stamp" title={words.exact.stampTitle}>{words.exact.stamp(count(at.step))}</span> : null;
+}
+
+/** Statistics of the tensor that is shown, as the record states them. */
+function Facts({ held: at, path, kind, port }: { held: Held; path: string; kind: string; port: number }) {
+  const tensor = heldTensor(at, path, kind, port);
+  if (!tensor) return null;
+  const table = at.record.kinds.get(tensor.value.kind);
+  const row = table?.ports.findIndex(([call, each]) => call === tensor.call && each === tensor.port) ?? -1;
+  const facts: [string, string][] = [["shape", shape(tensor.value.shape.slice(1))], ["dtype", tensor.value.dtype]];
+  if (table && row >= 0) {
+    for (const column of ["mean", "std", "min", "max"]) facts.push([column, number(cell(at.record, table, row, column), 3)]);
+    facts.push([words.exact.share, share(cell(at.record, table, row, "zero"), table.part[2 * row]!)]);
+  }
+  return (
+    <dl class="fact-row" title={words.exact.batch}>
+      {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd class="mono">{value}</dd></div>)}
+    </dl>
+  );
+}

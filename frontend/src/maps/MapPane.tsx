@@ -1,0 +1,120 @@
+/** The maps of one tensor with their slice box, colour scale, readout and downloads. The switches above it are its owner's. */
+import { useMemo, useRef, useState } from "preact/hooks";
+import { ENTRIES } from "../colour/tables";
+import type { Held } from "../exact";
+import { exponent, number } from "../format";
+import { valuePython } from "../inspector/python";
+import { lens, mapZoom, panel, pointed, run, stream, windows } from "../state";
+import { statusSentence, words } from "../strings";
+import { fetchValue } from "../valuesApi";
+import { download, fileName } from "./download";
+import { Grid } from "./Grid";
+import { Downloads, SliceBox } from "./MapTools";
+import { toNpy } from "./npy";
+import { mapPalette } from "./palette";
+import { Readout } from "./Readout";
+import { slicesParameter } from "./slices";
+import { useTensor, type Maps } from "./useTensor";
+import { thinned } from "./view";
+
+interface MapPaneProps {
+  held: Held;
+  path: string;
+  kind: string;
+  port: number;
+  /** The edge of a map before zooming. */
+  edge: number;
+}
+
+export function MapPane(props: MapPaneProps) {
+  const { held, path, kind, port } = props;
+  const [typedFor, setTyped] = useState({ key: "", text: "" });
+  const key = JSON.stringify([path, kind, port]);
+  const typed = typedFor.key === key ? typedFor.text : "";
+  const maps = useTensor(held, path, kind, port, typed);
+  const kept = useRef<{ key: string; maps: Maps } | null>(null);
+  if (typeof maps !== "string") kept.current = { key, maps };
+  // A slip in the slice box leaves the picture as it was.
+  const shown = typeof maps === "string" ? (typed && kept.current?.key === key ? kept.current.maps : null) : maps;
+  if (!shown) return <p class="sentence">{statusSentence(typeof maps === "string" ? maps : "")}</p>;
+  return <Shown {...props} maps={shown} typed={typed} problem={typeof maps === "string" ? maps : ""} onType={(text) => setTyped({ key, text })} />;
+}
+
+function Shown({ held, path, kind, edge, maps, typed, problem, onType }: MapPaneProps & { maps: Maps; typed: string; problem: string; onType(text: string): void }) {
+  const { tensor, view, store, order, reachOf, given } = maps;
+  const colours = mapPalette.value;
+  const room = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState<[number, number]>([0, 0]);
+  const owner = held.graph.calls[tensor.call]!.path;
+  const here = (at: typeof pointed.value) => (at && at.path === owner && at.port === tensor.port ? at.index : null);
+  const place = (index: number[]) => ({ path: owner, port: tensor.port, index });
+  const window = windows.value.get(`${tensor.call} ${tensor.port}`)?.box ?? null;
+  const own = here(pointed.value) ?? here(lens.value);
+  const at = here(pointed.value) ?? here(lens.value);
+  const python = valuePython(run.value, stream.value, owner, tensor.value.kind, tensor.port, held.step, maps.text);
+  const saveNpy = async () => {
+    const answer = await fetchValue(tensor.place, slicesParameter(given, view.shape));
+    const shape = answer.shape.filter((_, axis) => !given[axis]!.single);
+    download(`${fileName(owner, kind, "step", held.step)}.npy`, new Blob([toNpy(answer.values, shape, answer.dtype)]));
+  };
+  const savePng = () => room.current?.querySelector("canvas")?.toBlob((blob) => blob && download(`${fileName(owner, kind, "step", held.step)}.png`, blob));
+  const isThin = thinned(view, given);
+  const anyDead = useMemo(() => [...store.all()].some(({ dead }) => dead), [store, store.version.value]);
+  return (
+    <div class="map-pane" ref={room}>
+      {owner !== path && <p class="quiet note">{words.exact.from(owner)}</p>}
+      <div class="tools wrap">
+        <SliceBox text={maps.text} typed={typed} problem={problem} onType={onType} />
+        <Downloads onNpy={() => void saveNpy()} onPng={savePng} python={python} />
+      </div>
+      {view.shape.length > 4 && !typed && <Depth maps={maps} onType={onType} />}
+      <Grid
+        store={store} order={order} edge={edge * 1.4 ** mapZoom.value} reachOf={reachOf} colours={colours} name={`${path} ${words.exact.kinds[kind] ?? kind}`}
+        window={own ? null : window} marked={here(lens.value)} pointed={here(pointed.value)} tensor={`${kind} ${path}`}
+        onPoint={(index) => (pointed.value = index && place(index))}
+        onChoose={(index) => { lens.value = place(index); panel.value = "values"; }}
+        onSeen={(first, last) => (seen[0] === first && seen[1] === last ? undefined : setSeen([first, last]))}
+      />
+      <Ramp maps={maps} />
+      {view.count > 1 && seen[1] - seen[0] < view.count && <p class="quiet note">{words.exact.maps(seen[0], seen[1] - 1, view.count)}</p>}
+      {anyDead && <p class="quiet note absent-key"><i /> {words.exact.dead}</p>}
+      {isThin && <p class="sentence">{words.exact.thinned(view.axes[view.rowAxis]!.step, view.axes[view.colAxis]!.step)}</p>}
+      {store.problem.value && <p class="sentence bad">{store.problem.value}</p>}
+      <Readout store={store} index={at} dtype={tensor.value.dtype} reachOf={reachOf} colours={colours} />
+    </div>
+  );
+}
+
+/** The scale: of one map's own range there are no ends to name until a map is pointed at. */
+function Ramp({ maps }: { maps: Maps }) {
+  const { css } = mapPalette.value;
+  const stops = Array.from({ length: 17 }, (_, i) => css[Math.round((i / 16) * (ENTRIES - 1))]!);
+  const reach = maps.reachOf({ low: NaN, high: NaN });
+  const end = (value: number) => (!(Math.abs(value) > 0) ? "" : Math.abs(value) >= 1e-2 && Math.abs(value) < 1e3 ? number(value, 3) : exponent(value));
+  return (
+    <div class="map-ramp mono">
+      <span>{end(-reach) || "−"}</span>
+      <i style={{ background: `linear-gradient(to right, ${stops.join(", ")})` }} />
+      <span>{end(reach) ? `+${end(reach)}` : "+"}</span>
+    </div>
+  );
+}
+
+/** Of a volume, one slider for each axis that is cut. */
+function Depth({ maps, onType }: { maps: Maps; onType(text: string): void }) {
+  const cut = maps.given.map((axis, i) => ({ axis, i })).filter(({ axis, i }) => i > 0 && axis.single);
+  return (
+    <div class="tools wrap">
+      {cut.map(({ axis, i }) => (
+        <label class="quiet nowrap" key={i}>
+          {`axis ${i} `}
+          <input
+            type="range" min={0} max={maps.view.shape[i]! - 1} value={axis.start}
+            onInput={(event) => onType(maps.text.slice(1, -1).split(", ").map((part, each) => (each === i ? event.currentTarget.value : part)).join(", "))}
+          />{" "}
+          <span class="mono">{axis.start}</span>
+        </label>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+/** Where the planes of a grid lie, which of them are in view, and which element is under a point. Pure. */
+
+export interface GridInput {
+  count: number;
+  rows: number;
+  cols: number;
+  /** Room, in pixels of the page. */
+  width: number;
+  /** The edge that a map should have; it grows so that a line is filled. */
+  edge: number;
+}
+
+export interface GridLayout {
+  count: number;
+  rows: number;
+  cols: number;
+  columns: number;
+  /** Size of one map. */
+  cellWidth: number;
+  cellHeight: number;
+  width: number;
+  height: number;
+}
+
+export interface Hit {
+  slot: number;
+  row: number;
+  col: number;
+}
+
+export const GAP = 5;
+/** A map is never flatter than this, so that a pointer finds it. */
+const LEAST_HEIGHT = 14;
+
+export function layGrid({ count, rows, cols, width, edge }: GridInput): GridLayout {
+  const room = Math.max(1, Math.floor((width + GAP) / (edge + GAP)));
+  // A few maps should not be stretched over the whole room.
+  const columns = Math.max(1, Math.min(room, count));
+  const filled = edge > width ? edge : Math.floor((width - GAP * (room - 1)) / room);
+  const cellWidth = Math.max(4, count === 1 && edge <= width ? Math.min(width, Math.max(filled, Math.min(edge * 6, cols * 24))) : filled);
+  const cellHeight = Math.max(LEAST_HEIGHT, Math.min(Math.round((cellWidth * rows) / cols), cellWidth * 3));
+  const lines = Math.ceil(count / columns);
+  return {
+    count, rows, cols, columns, cellWidth, cellHeight,
+    width: columns * (cellWidth + GAP) - GAP,
+    height: Math.max(0, lines * (cellHeight + GAP) - GAP),
+  };
+}
+
+export function cornerOf(layout: GridLayout, slot: number): { x: number; y: number } {
+  return {
+    x: (slot % layout.columns) * (layout.cellWidth + GAP),
+    y: Math.floor(slot / layout.columns) * (layout.cellHeight + GAP),
+  };
+}
+
+/** The slots from the first to one past the last that lie between two heights. */
+export function inView(layout: GridLayout, top: number, bottom: number): [number, number] {
+  const line = layout.cellHeight + GAP;
+  const first = Math.max(0, Math.floor(top / line)) * layout.columns;
+  const last = Math.ceil(bottom / line) * layout.columns;
+  return [Math.min(first, layout.count), Math.min(layout.count, Math.max(0, last))];
+}
+
+/** The element under a point of the grid; null between maps and beyond them. */
+export function hit(layout: GridLayout, x: number, y: number): Hit | null {
+  const column = Math.floor(x / (layout.cellWidth + GAP));
+  const line = Math.floor(y / (layout.cellHeight + GAP));
+  const [inX, inY] = [x - column * (layout.cellWidth + GAP), y - line * (layout.cellHeight + GAP)];
+  if (x < 0 || y < 0 || column >= layout.columns || inX >= layout.cellWidth || inY >= layout.cellHeight) return null;
+  const slot = line * layout.columns + column;
+  if (slot >= layout.count) return null;
+  return { slot, row: Math.floor((inY / layout.cellHeight) * layout.rows), col: Math.floor((inX / layout.cellWidth) * layout.cols) };
+}
+
+/** The rectangle of an element, or of a box of elements, in the grid. */
+export function rectOf(layout: GridLayout, slot: number, row: number, col: number, rows = 1, cols = 1): { x: number; y: number; width: number; height: number } {
+  const { x, y } = cornerOf(layout, slot);
+  const [sx, sy] = [layout.cellWidth / layout.cols, layout.cellHeight / layout.rows];
+  return { x: x + col * sx, y: y + row * sy, width: cols * sx, height: rows * sy };
+}
