@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import time
 import warnings
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,8 @@ import pytest
 import tensorflow as tf
 
 import tb_layerflow as layerflow
-from tb_layerflow.capture import sink, statistics, variants, warn
+from tb_layerflow.capture import background, sink, statistics, variants, warn
+from tb_layerflow.capture.recording import Recording
 from tests import models
 
 BATCH = 4
@@ -111,6 +115,20 @@ def test_nothing_remains_after_a_fit_that_went_well(tmp_path: Path) -> None:
     assert_untouched(model, tmp_path)
 
 
+def test_a_model_is_forgotten_when_its_user_forgets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "IDLE_SECONDS", 0.1)
+    model = models.plain()
+    fit(model, layerflow.LayerFlow(tmp_path, every=1, probe=models.samples(model)))
+    layer = weakref.ref(model.get_layer("first"))
+    del model
+    keras.backend.clear_session()
+    until = time.monotonic() + 10
+    while layer() is not None and time.monotonic() < until:
+        time.sleep(0.2)
+        gc.collect()
+    assert layer() is None
+
+
 def test_a_saved_model_is_the_same_with_and_without_the_callback(tmp_path: Path) -> None:
     model = models.plain()
     callback = layerflow.LayerFlow(tmp_path / "log", every=1)
@@ -140,7 +158,10 @@ def assert_trains_as_without(build: Any, *callbacks: Any, **options: Any) -> Non
 
 
 @pytest.mark.parametrize("eagerly", [False, True])
-@pytest.mark.parametrize(("module", "name"), [(statistics, "measure"), (variants, "conclude")])
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(statistics, "measure"), (variants, "conclude"), (Recording, "_begin"), (Recording, "_end"), (Recording, "_note_error")],
+)
 def test_a_failure_in_recording_is_one_warning_and_the_step_runs_exactly_once(
     eagerly: bool, module: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

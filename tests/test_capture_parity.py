@@ -48,8 +48,13 @@ def trained(builder: str, mode: str, kind: str, folder: Path) -> dict[str, np.nd
 
 @functools.cache
 def plainly(builder: str, mode: str) -> dict[str, np.ndarray]:
-    trained(builder, mode, "none", Path())  # the first run in a process draws other seeds from TensorFlow than all later ones
     return trained(builder, mode, "none", Path())
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _warm() -> None:
+    """The first training in a process draws other numbers from TensorFlow than all later ones, with or without LayerFlow."""
+    trained("logits", "traced", "none", Path())
 
 
 def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: float = 0.0) -> None:

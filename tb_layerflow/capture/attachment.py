@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+import tensorflow as tf
+
 from tb_layerflow.log import records
 
 from .variants import Captured, Needs, StepVariant
@@ -23,9 +25,13 @@ class Member(Protocol):
 
     needs: Needs
     callback: Any
+    variants: list[StepVariant]
 
     def deliver(self, captured: Captured, seconds: float) -> None:
         """Take what a recorded step gave."""
+
+    def interrupted(self, error: BaseException) -> None:
+        """Take the news that the step itself raised."""
 
     def refuse(self, error: BaseException) -> None:
         """Take the news that recording failed; the step runs, or ran, all the same."""
@@ -42,15 +48,18 @@ def of(model: Any) -> Attachment:
 
 
 class Attachment:
-    """Arms a model's train function and shares one recording variant among its members."""
+    """Arms a model's train function and shares one recording variant among its members.
+
+    It lives as long as the model, so it must not hold it: the members hold the variants, and are themselves held by their users.
+    """
 
     def __init__(self, model: Any) -> None:
         self._model = weakref.ref(model)
-        self._members: list[Any] = []
+        self._member_references: list[weakref.ref[Any]] = []
         self._requests: list[Any] = []
         self._wanted: set[str] = set()
         self._plain: Any = None
-        self._variants: dict[tuple[str, ...], StepVariant] = {}
+        self._variants: weakref.WeakValueDictionary[tuple[str, ...], StepVariant] = weakref.WeakValueDictionary()
         self._made_for: tuple[Any, ...] = ()
         self.last_step_count: int | None = None
 
@@ -58,12 +67,16 @@ class Attachment:
         """A callback's fit begins; anything left armed by an interrupted one is taken off."""
         self.disarm()
         if not any(other is member for other in self._members):
-            self._members.append(member)
+            self._member_references.append(weakref.ref(member))
 
     def leave(self, member: Member) -> None:
         """A callback's fit has ended."""
         self.disarm()
-        self._members = [other for other in self._members if other is not member]
+        self._member_references = [weakref.ref(other) for other in self._members if other is not member]
+
+    @property
+    def _members(self) -> list[Any]:
+        return [member for reference in self._member_references if (member := reference()) is not None]
 
     def arm(self, member: Member, instruments: Iterable[str] = ()) -> None:
         """Record the next call of the train function for `member`, with the instruments of these names."""
@@ -103,7 +116,14 @@ class Attachment:
             for member in requests:
                 member.refuse(error)
             return plain(iterator)
-        captured = variant(iterator)
+        try:
+            captured = variant(iterator)
+        except (StopIteration, tf.errors.OutOfRangeError):  # the data has ended: no step
+            raise
+        except BaseException as error:
+            for member in requests:
+                member.interrupted(error)
+            raise
         seconds = time.perf_counter() - started
         self.last_step_count = captured.steps
         for member in requests:
@@ -126,12 +146,17 @@ class Attachment:
         )
         if made_for != self._made_for:
             self._made_for = made_for
-            self._variants = {}
+            self._variants.clear()
+            for member in self._members:
+                member.variants.clear()
         key = tuple(sorted(wanted))
         if key not in self._variants:
             needs = _union([member.needs for member in self._members])
             instruments = [make() for name, make in needs.instruments.items() if name in wanted]
-            self._variants[key] = StepVariant(model, needs, instruments)
+            variant = StepVariant(model, needs, instruments)
+            self._variants[key] = variant
+            for member in self._members:
+                member.variants.append(variant)
         return self._variants[key]
 
 

@@ -14,6 +14,8 @@ from .warn import BACKGROUND_THREAD
 QUEUE_LENGTH = 8
 """Records under way. When so many wait, training waits: nothing recorded is dropped."""
 FLUSH_SECONDS = 1.0
+IDLE_SECONDS = 5.0
+"""After so long without a job the thread ends, and with it what it held alive: the log, the layers, the model."""
 
 
 class Background:
@@ -28,15 +30,20 @@ class Background:
         self._flush = flush
         self._failed = failed
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._drains_at_exit = False
         self._flushed = 0.0
 
     def submit(self, job: Callable[[], None]) -> None:
         """Run `job` after all submitted before it."""
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._work, name=BACKGROUND_THREAD, daemon=True)
-            self._thread.start()
+        with self._starting:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._work, name=BACKGROUND_THREAD, daemon=True)
+                self._thread.start()
+            self._jobs.put(job)
+        if not self._drains_at_exit:
+            self._drains_at_exit = True
             atexit.register(_drain, weakref.ref(self))
-        self._jobs.put(job)
 
     def drain(self) -> None:
         """Wait until all submitted jobs have run and what they wrote is flushed."""
@@ -47,14 +54,24 @@ class Background:
     def close(self) -> None:
         """Drain, and end the thread."""
         self.drain()
-        if self._thread is not None and self._thread.is_alive() and threading.current_thread() is not self._thread:
+        with self._starting:
+            thread, self._thread = self._thread, None
+            if thread is None or not thread.is_alive() or threading.current_thread() is thread:
+                return
             self._jobs.put(None)
-            self._thread.join()
-        self._thread = None
+        thread.join()
 
     def _work(self) -> None:
         while True:
-            job = self._jobs.get()
+            try:
+                job = self._jobs.get(timeout=IDLE_SECONDS)
+            except queue.Empty:
+                with self._starting:
+                    if self._jobs.empty():
+                        if self._thread is threading.current_thread():
+                            self._thread = None
+                        return
+                continue
             try:
                 if job is None:
                     return

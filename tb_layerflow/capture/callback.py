@@ -6,15 +6,17 @@ neither.
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from tb_layerflow.log import records
+from tb_layerflow.log import kept_files, records
 
 from . import attachment, execution, families, instrument, unpack, wanted
+from .flight import FlightRecorder
 from .inference import Inference
 from .samples import Samples
 from .schedule import Schedule
@@ -40,6 +42,7 @@ class Training:
         everything: whether all figures come from all elements.
         voice: where warnings go.
         values: which exact values to keep; None: none.
+        keep_last: how many steps to keep on the device until something goes wrong; 0: none.
     """
 
     def __init__(
@@ -54,9 +57,14 @@ class Training:
         everything: bool,
         voice: Voice,
         values: Values | None = None,
+        keep_last: int = 0,
     ) -> None:
         self.callback = callback
+        self._flight = FlightRecorder(keep_last) if keep_last and "train" in sinks else None
+        self._due = False
+        self._fitting = False
         self.observer: Any = None
+        self.variants: list[Any] = []
         self.needs = Needs(selection, kinds, everything, wanted.for_training(kinds, values, everything=everything))
         self.model: Any = None
         self.params: dict[str, Any] = {}
@@ -107,6 +115,9 @@ class Training:
             return
         for sink in self._sinks.values():
             sink.open()
+        if self._fitting:
+            self._write_kept("the fit before was interrupted")
+        self._fitting = True
         self._attachment.join(self)
         self._next = max(_iterations(self.model), self._next)
         self._window = execution.steps_per_execution(self.model)
@@ -123,7 +134,7 @@ class Training:
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         """A batch is about to run: run the probe and arm the recording variant, if they are due."""
         self._voice.check()
-        self._armed = False
+        self._armed = self._due = False
         if self._off:
             return
         last_of_epoch = self._epoch_length is not None and self._batch + self._window >= self._epoch_length
@@ -133,8 +144,14 @@ class Training:
                 self._record_probe(self._next)
             if "train" in self._sinks and not self._sinks["train"].is_broken:
                 self._attachment.arm(self, self._due_instruments())
-                self._armed = True
+                self._armed = self._due = True
             self._schedule.recorded()
+        if self._flight is not None and not self._flight.is_over:
+            self._flight.before(self.model)
+            if not self._armed:
+                self._train_has_values = False
+                self._attachment.arm(self, [name for name in wanted.ALWAYS if name in self.needs.instruments])
+                self._armed = True
         self._began = time.perf_counter()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
@@ -168,6 +185,10 @@ class Training:
         """A fit has ended: everything recorded is on disk when this returns."""
         if self.model is not None and not self._off:
             self._attachment.leave(self)
+        self._fitting = False
+        if self._flight is not None:
+            self._write_kept()
+            self._flight.clear()
         for sink in self._sinks.values():
             sink.drain()
             sink.idle = True
@@ -268,9 +289,9 @@ class Training:
         """Take what a recorded step gave; called by the attachment."""
         sink = self._sinks["train"]
         step = self._next + captured.steps - 1
+        batch, captured.batch = captured.batch, None
         if sink.last_step is not None and step <= sink.last_step:
             return
-        sink.last_step = step
         self._check_names(captured.outcome.graph)
         plain = self._plain_step_seconds()
         record = records.Record(step, 0, epoch=float(self._epoch), phase="training", step_seconds=plain)
@@ -283,7 +304,41 @@ class Training:
                 record.exact = None  # another callback of the model had asked for it
             return finished
 
-        sink.submit(captured.outcome, finish)
+        def submit() -> None:
+            if sink.last_step is None or step > sink.last_step:
+                sink.last_step = step
+                sink.submit(captured.outcome, finish)
+
+        if self._due:
+            submit()
+        if self._flight is not None and not self._flight.is_over:
+            losses = [replica["loss"] for replica in replicas if "loss" in replica]
+            self._flight.keep(step, losses, batch, None if self._due else submit)
+            if self._flight.has_bad():
+                self._write_kept()
+
+    def interrupted(self, error: BaseException) -> None:
+        """The step itself raised; called by the attachment."""
+        self._write_kept(f"the step after it raised {type(error).__name__}")
+
+    def _write_kept(self, why: str = "") -> None:
+        """Write what the flight recorder keeps, if a kept loss is not finite, or for another reason."""
+        flight = self._flight
+        if flight is None or flight.is_over or flight.last() is None:
+            return
+        bad = flight.any_bad()
+        culprit = bad or (flight.last() if why else None)
+        sink = self._sinks["train"]
+        if culprit is None or sink.writer is None:
+            return
+        path = sink.writer.value_path(culprit.step).removesuffix(".npz") + kept_files.SUFFIX
+        reason = "the loss was not finite" if bad else why
+        text = f"kept: {reason}; the batch and the weights before the update are in {os.path.basename(path)}"
+        sink.note(records.LedgerEntry("", "", -1, "note", text, culprit.step))
+        try:
+            flight.write(culprit, path)
+        except OSError as error:
+            self._voice.warn(f"the kept step {culprit.step} cannot be written ({error}). Training goes on.", cause=error)
 
     def refuse(self, error: BaseException) -> None:
         """Recording failed; called by the attachment. The step itself runs, or ran, all the same."""

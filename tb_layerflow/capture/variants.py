@@ -28,11 +28,12 @@ _MADE_UP_NAME = re.compile(r"(input|input_layer|keras_tensor)(_[0-9]+)?|.*_input
 @dataclass
 class Captured:
     """What one recorded step gave. `replicas` holds the arrays of each replica, still as tensors; `instruments` made some.
+    `batch` is what the step ran on.
 
     Where recording failed, the step ran all the same: then there are only `logs` and `failure`.
     """
 
-    outcome: Outcome | None
+    found: Outcome | None
     replicas: list[dict[str, Any]]
     trace: int
     logs: Any = None
@@ -40,6 +41,13 @@ class Captured:
     trace_seconds: float = 0.0
     instruments: list[Any] = field(default_factory=list)
     failure: Exception | None = None
+    batch: Any = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the recording found; asked for only where there is no failure."""
+        assert self.found is not None
+        return self.found
 
 
 @dataclass
@@ -92,6 +100,7 @@ class StepVariant:
                 continue
             captured = self._run_recorded(iterator, batch)
             captured.steps = steps
+            captured.batch = batch
             return captured
         raise AssertionError("an execution has at least one batch")
 
