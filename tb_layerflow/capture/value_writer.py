@@ -22,6 +22,8 @@ from .warn import Voice
 Planned = dict[str, list[tuple[int, int, int]]]
 PICTURES = "picture"
 _LONGEST_NAME = 400
+_MEMBER_BYTES = 512
+"""About what an array costs in a file beside its numbers, its name twice and the headers."""
 
 
 @dataclass
@@ -63,14 +65,16 @@ class ValueWriter:
     ) -> None:
         """Write what a record has. `planned` are the plan's rows by kind, `is_selected` says which belong to the stream."""
         exact = record.exact
-        if exact is None or self._broken:
+        if exact is None or self.is_over:
             return
         content = _Content(graph, record, _rows_of_slots(planned), is_selected)
-        limit = min(self._record_bytes, self._budget.left)
         figures, pictures = content.figures(exact), self._some_pictures(exact)
         arrays = content.arrays(exact)
         aside = sum(one.array.nbytes for one in figures) + (0 if pictures is None else pictures.nbytes)
-        kept = content.fitting(arrays, max(0, limit - aside), self._record_bytes, self._budget)
+        left = self._budget.left - _MEMBER_BYTES * (len(arrays) + len(figures) + 1)
+        kept = content.fitting(arrays, self._record_bytes - aside, left - aside, self._record_bytes, self._budget)
+        if left < aside:
+            figures, pictures = [], None
         named = _named(graph, kept, figures, pictures)
         if not named and not content.cut:
             return
@@ -136,17 +140,22 @@ class _Content:
                 found.append(ExactArray(rows, one.array, one.dtype, one.slot))
         return found
 
-    def fitting(self, arrays: list[ExactArray], limit: int, record_bytes: int, budget: Budget) -> list[ExactArray]:
-        """The arrays that fit into `limit`; the others, and what was cut at trace time, are in `cut`."""
+    def fitting(
+        self, arrays: list[ExactArray], of_record: int, of_run: int, record_bytes: int, budget: Budget
+    ) -> list[ExactArray]:
+        """The arrays that fit into both limits; the others, and what was cut at trace time, are in `cut`."""
         self.cut = [self._entry(row, reason.format(record_bytes), -1) for row, reason in self._early]
         sizes = [(value_cuts.importance(self._graph, one.rows), one.array.nbytes) for one in arrays]
-        gone = value_cuts.cut(sizes, limit)
-        by_run = limit < record_bytes and budget.left < record_bytes
+        by_run = of_run < of_record
+        gone = value_cuts.cut(sizes, max(0, min(of_record, of_run)))
         what, most = ("of all records together", budget.limit) if by_run else ("of a record", record_bytes)
         for place in sorted(gone):
             reason = f"{sizes[place][1]:,} bytes, cut: the exact values {what} may have {most:,} bytes"
-            self.cut.append(self._entry(arrays[place].rows[0], reason, self._step))
-        budget.spent = budget.spent or (by_run and bool(gone))
+            self.cut += [self._entry(row, reason, self._step) for row in arrays[place].rows]
+        if by_run and (gone or of_run < 0):
+            budget.spent = True
+            text = f"exact values end here: those of all records together may have {budget.limit:,} bytes"
+            self.cut.append(LedgerEntry("", "", -1, "note", text, self._step))
         return [one for place, one in enumerate(arrays) if place not in gone]
 
     def _entry(self, row: Row, reason: str, step: int) -> LedgerEntry:

@@ -84,7 +84,7 @@ class ExactValues:
         gone = value_cuts.cut(sizes, self._settings.record_bytes)
         for place, one in enumerate(found):
             if place in gone:
-                traced.cut.append((one.rows[0], one.bytes or 0))
+                traced.cut += [(row, one.bytes or 0) for row in one.rows]
                 continue
             copied = self._copied(one, step)
             one.dtype = copied.dtype.name

@@ -184,9 +184,8 @@ def _find(file: BinaryIO, name: str, member: str) -> _Place:
     shape = tuple(int(text) for text in header[3].decode().split(",") if text.strip())
     place = _Place(begin + header.end(), shape, dtype)
     if len(shape) > MAX_RANK or place.offset + _bytes(shape, dtype) != end:
-        raise LogError(
-            f"The array {_shown(member)} in {name} says that it is {list(shape)[:MAX_RANK]}; its {entry.file_size:,} bytes are not."
-        )
+        claimed, real = list(shape)[:MAX_RANK], f"{entry.file_size:,}"
+        raise LogError(f"The array {_shown(member)} in {name} says that it is {claimed}; its {real} bytes are not.")
     return place
 
 
