@@ -50,6 +50,12 @@ def _checked_folder(log_dir: Any) -> str:
     return str(os.fspath(log_dir))
 
 
+def _checked_keep_last(keep_last: int) -> int:
+    if isinstance(keep_last, bool) or not isinstance(keep_last, int) or keep_last < 0:
+        raise ValueError(f"keep_last must be how many steps to keep, an integer from 0 on. Received: {keep_last!r}.")
+    return keep_last
+
+
 def _checked_mirror(mirror: Iterable[str]) -> tuple[str, ...]:
     wanted = (mirror,) if isinstance(mirror, str) else tuple(mirror)
     for kind in wanted:
@@ -91,6 +97,9 @@ class LayerFlow:
         class_names: what the model's classes are called, in their order; "imagenet": as Keras knows them.
         pictures: the probe's samples as people should see them, uint8 [samples, height, width(, 1, 3 or 4)].
         source: keep the text of the user's own lines that made an operation, not only their file and number.
+        keep_last: flight recorder: how many steps to keep on the device, with their batch and the weights before the update.
+            They are written only when a loss is not finite, a step raises or the fit is interrupted. Every step is then a
+            recorded one.
         mirror: what to write for TensorBoard's own tabs as well: "scalars" (`LayerLoss/<path>`, `LayerAccuracy/<path>`,
             `LayerResidual/<path>`: the l2 of the error), "histograms" (`<path>/<weight name>`); with every="epoch" their step is
             the epoch.
@@ -128,6 +137,7 @@ class LayerFlow:
         pictures: Any = None,
         source: bool = False,
         mirror: Iterable[str] = (),
+        keep_last: int = 0,
         on_record: OnRecord | None = None,
         strict: bool = False,
     ) -> None:
@@ -171,6 +181,7 @@ class LayerFlow:
             everything=everything,
             voice=voice,
             values=wanted,
+            keep_last=_checked_keep_last(keep_last),
         )
         by_epoch = isinstance(every, str) and every == "epoch"
         for role, one in sinks.items():
@@ -199,8 +210,8 @@ class Recorder:
         log_dir: the run's folder.
         models: the models whose calls are meant; None: every layer that runs.
         stream: the stream's name; "train" by default.
-        every, what, layers, statistics, source, strict: as for `LayerFlow`; "auto" records steps 0, 1, 2, 5, 10, 20, 50, then every 100;
-            "epoch" is not possible, as a loop does not say where its epochs end.
+        every, what, layers, statistics, source, strict: as for `LayerFlow`; "auto" records steps 0, 1, 2, 5, 10, 20, 50, then
+            every 100; "epoch" is not possible, as a loop does not say where its epochs end.
 
     Raises:
         ValueError: an argument has a value that it cannot have.
@@ -426,8 +437,8 @@ def record(
         loss: what Keras takes as a loss; None: the model's own, if it is compiled.
         step: the step of the record, from 0 on.
         training: whether the model runs as in training.
-        stream, what, layers, statistics, values, class_names, source, strict: as for `LayerFlow`; the exact values of the first four
-            samples are kept.
+        stream, what, layers, statistics, values, class_names, source, strict: as for `LayerFlow`; the exact values of the first
+            four samples are kept.
         pictures: the samples as people should see them, as for `LayerFlow`.
 
     Returns:

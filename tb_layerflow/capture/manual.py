@@ -103,7 +103,7 @@ class Gathered:
         places: dict[str, int] = {paths.ROOT: 0}
         for name in dict.fromkeys([*self._outputs, *self._errors]):
             call = _place(graph, places, name)
-            tensor = self._outputs.get(name, self._errors.get(name))
+            tensor: Any = self._outputs.get(name, self._errors.get(name))
             shape = tuple(int(size) for size in tensor.shape)
             port = records.Port(shape=shape, dtype=tensor.dtype.name)
             port.status = "" if name in self._outputs else "no output was given"

@@ -1,0 +1,100 @@
+"""The flight recorder (`keep_last`): the last steps' figures, batch and weights before the update, kept until something goes
+wrong.
+
+What is kept stays on the device. A step's loss is looked at when the step is about to leave the ring, so that the device never
+waits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tb_layerflow.log import kept_files
+
+from . import nests
+
+
+@dataclass
+class Kept:
+    """One step. `submit` writes its record (None: it was written already); `loss` is the step's own, still a tensor."""
+
+    step: int
+    loss: list[Any]
+    batch: Any
+    weights: list[tuple[str, Any]]
+    submit: Callable[[], None] | None
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the loss is no finite number; waits for the step."""
+        return not all(bool(np.all(np.isfinite(np.asarray(loss, np.float64)))) for loss in self.loss)
+
+
+@dataclass
+class FlightRecorder:
+    """Keeps the last `length` steps."""
+
+    length: int
+    is_over: bool = False
+    _ring: deque[Kept] = field(default_factory=deque)
+    _weights: list[tuple[str, Any]] = field(default_factory=list)
+
+    def before(self, model: Any) -> None:
+        """Copy the weights on the device; called before each step."""
+        self._weights = [(variable.path if hasattr(variable, "path") else variable.name, tf.identity(tf.convert_to_tensor(variable)))
+                         for variable in model.variables]  # fmt: skip
+
+    def keep(self, step: int, loss: list[Any], batch: Any, submit: Callable[[], None] | None) -> None:
+        """Keep a step that has been started."""
+        self._ring.append(Kept(step, loss, batch, self._weights, submit))
+        self._weights = []
+
+    def has_bad(self) -> bool:
+        """Look at the oldest step once the ring is full: whether its loss is not finite. Where it is, the step is let go."""
+        if len(self._ring) < self.length:
+            return False
+        if self._ring[0].is_bad:
+            return True
+        self._ring.popleft()
+        return False
+
+    def any_bad(self) -> Kept | None:
+        """Look at all that is kept: the first step whose loss is not finite."""
+        return next((kept for kept in self._ring if kept.is_bad), None)
+
+    def last(self) -> Kept | None:
+        """The newest step, if there is one."""
+        return self._ring[-1] if self._ring else None
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._ring.clear()
+        self._weights = []
+
+    def write(self, culprit: Kept, path: str) -> None:
+        """Write all kept records, and the culprit's batch and weights into a file. No more is kept afterwards."""
+        self.is_over = True
+        for kept in self._ring:
+            if kept.submit is not None:
+                kept.submit()
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        kept_files.write(path, _parts(culprit.batch), culprit.weights)
+        self.clear()
+
+
+def _parts(batch: Any) -> dict[str, Any]:
+    """The arrays of a batch by part and key path: `x`, `x/left`, `y`, `sample_weight`."""
+    parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)
+    arrays = {}
+    for name, part in zip(("x", "y", "sample_weight"), parts, strict=False):
+        for key, leaf in nests.flatten(part):
+            if isinstance(leaf, tf.Tensor) and leaf.dtype != tf.string:
+                arrays[f"{name}/{key}" if key else name] = leaf
+    return arrays
