@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tb_layerflow.log.records import COLUMNS, Call, Graph, LedgerEntry
+from tb_layerflow.log.records import COLUMNS, Call, Graph, LedgerEntry, Weight
 
 Floats = NDArray[np.float64]
 
@@ -167,6 +167,31 @@ class Observed:
             source = further
         return (-1, -1)
 
+    def sources(self, number: int) -> list[int]:
+        """The calls whose outputs a call gets."""
+        found = (self.origin(number, port)[0] for port in range(len(self.graph.calls[number].inputs)))
+        return list(dict.fromkeys(one for one in found if one >= 0))
+
+    def before_output(self, key: str) -> set[int]:
+        """The leaf calls that the root's output of this key path depends on, as far as edges are known."""
+        waiting = []
+        for number, call in enumerate(self.graph.calls):
+            if call.parent is None and call.kind != "input":
+                if number not in self.groups:
+                    waiting.append(number)
+                for port in call.outputs:
+                    source = port.source if port.key in (key, "") or len(call.outputs) == 1 else None
+                    while source is not None:
+                        waiting.append(source[0])
+                        source = self.graph.calls[source[0]].outputs[source[1]].source
+        found: set[int] = set()
+        while waiting:
+            number = waiting.pop()
+            if number not in found:
+                found.add(number)
+                waiting += self.sources(number) if number not in self.groups else []
+        return found
+
     def activation(self, call: Call) -> str:
         """The name of the activation that the call's layer applies last, as its configuration says; empty where it says none."""
         layer = None if call.layer is None else self.graph.layers[call.layer]
@@ -186,6 +211,13 @@ class Observed:
             kind: {(path, port): place for place, (path, port) in enumerate(found.ports)}
             for kind, found in self.statistics.items()
         }
+
+
+def is_kernel(weight: Weight) -> bool:
+    """Whether a weight is one that inputs are multiplied by: trainable, of two axes or more, and none of the biases (a GRU's have
+    two axes).
+    """
+    return weight.trainable and len(weight.shape) > 1 and "bias" not in weight.name
 
 
 def lasting(holds: NDArray[np.bool_], records: int) -> int | None:

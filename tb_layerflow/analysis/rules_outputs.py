@@ -9,7 +9,7 @@ import numpy as np
 from tb_layerflow.log.records import Call
 
 from .limits import Limits
-from .observed import Finding, Floats, Observed, lasting
+from .observed import Finding, Floats, Observed, is_kernel, lasting
 
 FEWEST = 16
 """Outputs of fewer elements tell nothing about their distribution."""
@@ -146,7 +146,9 @@ def poor_initialisation(observed: Observed, limits: Limits) -> list[Finding]:
 def _gains(observed: Observed, limits: Limits) -> Iterator[Finding]:
     for number, call, port in _measured(observed):
         layer = None if call.layer is None else observed.graph.layers[call.layer]
-        if layer is None or not any(len(weight.shape) > 1 and weight.trainable for weight in layer.weights) or not call.inputs:
+        if layer is None or not any(is_kernel(weight) for weight in layer.weights) or not call.inputs:
+            continue
+        if call.type.endswith("Embedding"):  # its kernel is looked up, not multiplied
             continue
         before, after = _input_rms(observed, number), observed.rms("output", call.path, port)
         if before is None or after is None or not before[0] > 0 or not after[0] > 0:
@@ -176,7 +178,7 @@ def _input_rms(observed: Observed, number: int) -> Floats | None:
 def _alike(observed: Observed) -> Iterator[Finding]:
     for layer in observed.graph.layers:
         for number, weight in enumerate(layer.weights):
-            if len(weight.shape) < 2 or not weight.trainable or int(np.prod(weight.shape)) < 2:
+            if not is_kernel(weight) or int(np.prod(weight.shape)) < 2:
                 continue
             low, high = (observed.series("weight", layer.path, number, name) for name in ("min", "max"))
             if low is not None and high is not None and low[0] == high[0] != 0:

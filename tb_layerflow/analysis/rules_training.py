@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tb_layerflow.log.records import Call
+
 from .limits import Limits
-from .observed import Finding, Floats, Observed, lasting
+from .observed import Finding, Floats, LossRow, Observed, is_kernel, lasting
 
 
 def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
@@ -37,12 +39,13 @@ def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
 def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
     """Updates are too large or too small beside the weights that they change.
 
-    Definition, for trainable kernels (two axes or more): the l2 of the update over the l2 of the weight. Too large: above
-    `update_too_large` in `records` records in a row. Too small: above zero and at most `update_too_small` in every record. Around
-    1e-3 is usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); Adam's first steps on small kernels reach 0.05.
+    Definition, for trainable kernels (two axes or more, no biases): the l2 of the update over the l2 of the weight. Too large:
+    above `update_too_large` in `records` records in a row. Too small: above zero and at most `update_too_small` in every
+    record. Around 1e-3 is usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); Adam's first steps on small kernels
+    reach 0.05.
     """
     found = []
-    for path, name, number, update in _trainable(observed, "update", "l2", axes=2):
+    for path, name, number, update in _trainable(observed, "update", "l2", kernels=True):
         weight = observed.series("weight", path, number, "l2")
         if weight is None:
             continue
@@ -63,56 +66,78 @@ def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
     return found
 
 
-def _trainable(observed: Observed, kind: str, column: str, axes: int = 0) -> Iterator[tuple[str, str, int, Floats]]:
-    """(layer path, weight's name, its number, series) of each trainable weight with this many axes."""
+def _trainable(observed: Observed, kind: str, column: str, kernels: bool = False) -> Iterator[tuple[str, str, int, Floats]]:
+    """(layer path, weight's name, its number, series) of each trainable weight; with `kernels`, of those alone."""
     for layer in observed.graph.layers:
         for number, weight in enumerate(layer.weights):
             series = observed.series(kind, layer.path, number, column) if weight.trainable and layer.trainable else None
-            if series is not None and len(weight.shape) >= axes:
+            if series is not None and (is_kernel(weight) or not kernels):
                 yield layer.path, weight.name, number, series
 
 
 def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
     """The labels can be read worse from a layer's output than from its input: it throws away what is needed.
 
-    Definition, over the last `records` records that have layer losses: the readout's accuracy is below that of the best of the
-    call's inputs by more than `readout_drop` and by more than `readout_errors` standard errors of their difference; where there
-    is no accuracy, its loss is above `readout_loss` times theirs. Source: Alain and Bengio 2016, Understanding intermediate
-    layers using linear classifier probes: in a trained model, the readout gets better with depth.
+    Definition, over the last `records` records that have layer losses, for calls on the way to the output whose labels they
+    are: the readout's accuracy is below that of the best of the call's inputs by more than `readout_drop` and by more than
+    `readout_errors` standard errors of their difference; where there is no accuracy, its loss is above `readout_loss` times
+    theirs and no better than the model's own. Source: Alain and Bengio 2016, Understanding intermediate layers using linear
+    classifier probes: in a trained model, the readout gets better with depth.
     """
     rows = {(row.step, row.path, row.output): row for row in observed.layer_losses if row.form == "readout"}
+    own = {(row.step, row.output): row.loss for row in observed.layer_losses if row.form == "direct" and row.path == "."}
     steps = sorted({step for step, _, _ in rows})[-limits.records :]
     if len(steps) < limits.records:
         return []
     found = []
-    for number, call, _ in observed.leaf_outputs():
-        origins = [observed.origin(number, port)[0] for port in range(len(call.inputs))]
-        sources = [observed.graph.calls[origin].path for origin in origins if origin >= 0]
-        for output in sorted({output for _, path, output in rows if path == call.path}):
-            pairs = []
-            for step in steps:
-                own = rows.get((step, call.path, output))
-                before = [rows[step, source, output] for source in sources if (step, source, output) in rows]
-                if own is not None and before:
-                    best = min(before, key=lambda row: (-row.accuracy if not np.isnan(row.accuracy) else 0.0, row.loss))
-                    pairs.append((own.accuracy, best.accuracy, own.loss, best.loss))
-            if len(pairs) == limits.records and all(_is_worse(pair, observed, limits) for pair in pairs):
-                accuracy, earlier, loss, earlier_loss = pairs[-1]
-                text = f"accuracy {accuracy:.2f} after {earlier:.2f}, loss {loss:.3g} after {earlier_loss:.3g}"
-                message = f"the labels can be read worse from {call.path} than from what it gets ({text})."
-                evidence = {"accuracy": accuracy, "input accuracy": earlier, "loss": loss, "input loss": earlier_loss}
-                found.append(Finding("worse_readout", call.path, steps[0], message, evidence))
-                break
+    for output in sorted({output for _, _, output in rows}):
+        before_it = observed.before_output(output)
+        for number, call, _ in observed.leaf_outputs():
+            if number not in before_it:
+                continue
+            axes = _axes(call)
+            sources = [one.path for one in map(observed.graph.calls.__getitem__, observed.sources(number)) if _axes(one) >= axes]
+            pairs = [_pair(rows, step, call.path, sources, output) for step in steps]
+            worse = [pair is not None and _is_worse(pair, own.get((step, output), 0.0), observed, limits)
+                     for step, pair in zip(steps, pairs, strict=True)]  # fmt: skip
+            if not all(worse) or pairs[-1] is None:
+                continue
+            after, before = pairs[-1]
+            text = f"accuracy {after.accuracy:.2f} after {before.accuracy:.2f}, loss {after.loss:.3g} after {before.loss:.3g}"
+            message = f"the labels can be read worse from {call.path} than from what it gets ({text})."
+            evidence = {
+                "accuracy": after.accuracy, "input accuracy": before.accuracy, "loss": after.loss, "input loss": before.loss,
+                "output": output,
+            }  # fmt: skip
+            found.append(Finding("worse_readout", call.path, steps[0], message, evidence))
     return found
 
 
-def _is_worse(pair: tuple[float, float, float, float], observed: Observed, limits: Limits) -> bool:
-    accuracy, earlier, loss, earlier_loss = pair
-    if np.isnan(accuracy) or np.isnan(earlier):
-        return bool(loss > limits.readout_loss * earlier_loss)
+def _axes(call: Call) -> int:
+    """How many axes the first output has; the readout averages over those between the first and the last."""
+    shape = call.outputs[0].shape if call.outputs else None
+    return 0 if shape is None else len(shape)
+
+
+def _pair(
+    rows: dict[tuple[int, str, str], LossRow], step: int, path: str, sources: list[str], output: str
+) -> tuple[LossRow, LossRow] | None:
+    """The readout of a call and the best one of its inputs; None where either is missing."""
+    own = rows.get((step, path, output))
+    before = [rows[step, source, output] for source in sources if (step, source, output) in rows]
+    if own is None or not before:
+        return None
+    return own, min(before, key=lambda row: (0.0 if np.isnan(row.accuracy) else -row.accuracy, row.loss))
+
+
+def _is_worse(pair: tuple[LossRow, LossRow], model: float, observed: Observed, limits: Limits) -> bool:
+    after, before = pair
+    if np.isnan(after.accuracy) or np.isnan(before.accuracy):
+        return bool(after.loss > limits.readout_loss * before.loss and after.loss > 0.9 * model)
     scored = max(float(np.max(observed.batch_size, initial=0)) / 2, 1.0)
-    error = np.sqrt(max(accuracy * (1 - accuracy) + earlier * (1 - earlier), 1e-9) / scored)
-    return bool(earlier - accuracy > max(limits.readout_drop, limits.readout_errors * error))
+    spread = after.accuracy * (1 - after.accuracy) + before.accuracy * (1 - before.accuracy)
+    error = np.sqrt(max(spread, 1e-9) / scored)
+    return bool(before.accuracy - after.accuracy > max(limits.readout_drop, limits.readout_errors * error))
 
 
 def loss_does_not_fall(observed: Observed, limits: Limits) -> list[Finding]:
