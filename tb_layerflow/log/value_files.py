@@ -33,7 +33,7 @@ BLOCK_BYTES = 4 << 20
 MAX_DIRECTORY_BYTES = 64 << 20
 MAX_RANK = 32
 
-_NAME = re.compile(r"[a-z0-9_]{1,32}-[0-9a-f]{8}-(0|[1-9][0-9]{0,18})\.npz")
+_NAME = re.compile(r"[a-z0-9_]{1,32}-[0-9a-f]{8}-(0|[1-9][0-9]{0,18})(\.kept)?\.npz")
 _NPY = re.compile(
     rb"\x93NUMPY\x01\x00(..)"
     rb"\{'descr': '([<|][a-z][0-9])', 'fortran_order': False, 'shape': \(([0-9, ]{0,700})\), \} *\n",
@@ -106,7 +106,7 @@ def read(
     """
     if dtype not in DTYPES:
         raise LogError(f"The array {_shown(member)} has the dtype {_shown(dtype)}, which value files do not hold.")
-    with _opened(folder, name) as file:
+    with opened(folder, name) as file:
         try:
             place = _find(file, name, member)
         except LogError:
@@ -127,7 +127,7 @@ def _shown(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _opened(folder: str, name: str) -> Iterator[BinaryIO]:
+def opened(folder: str, name: str) -> Iterator[BinaryIO]:
     """The file, opened for reading. LogError where it is no plain file inside of the run's own `plugins/layerflow`."""
     if not _NAME.fullmatch(name):
         raise LogError(f"{_shown(name)} is no name of a value file: it is not read.")
