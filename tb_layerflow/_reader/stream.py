@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from tb_layerflow.analysis.explanation import Explanation, Unexplained
 from tb_layerflow.analysis.findings import Finding, Limits
-from tb_layerflow.log import paths
+from tb_layerflow.log import kept_files, paths
 from tb_layerflow.log.errors import LogError
+from tb_layerflow.log.kept_files import KeptStep
 from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry
 
 from .cache import BoundedCache
@@ -250,6 +251,27 @@ class Stream:
         """Which exact values there are: .steps, .rows(step), .manifest(step)."""
         return ExactValues(self._source, self._manifests, self._heads_at, self._graph_of)
 
+    def kept(self, step: int | None = None) -> KeptStep:
+        """What the flight recorder (`keep_last`) kept of a step: `.step`, `.batch`, `.weights` before the update.
+
+        Args:
+          step: The step; None: the newest that was kept.
+
+        Raises:
+          KeyError: Nothing was kept at this step; the sentence names the steps.
+          LogError: The file is damaged, or the source has no folder to look in.
+        """
+        found = [
+            (at, self._source.folder(run), name)
+            for run in self._runs
+            for at, name in kept_files.names(self._source.folder(run), self.name)
+        ]
+        for at, folder, name in sorted(found, reverse=True):
+            if step is None or at == step:
+                return kept_files.read(folder, name)
+        steps = ", ".join(str(at) for at, _, _ in sorted(found)) or "none"
+        raise paths.PathError(f"No step was kept at {step}. Received: step={step}. Steps that were kept: {steps}.")
+
     def value(self, path: str, kind: str = "output", port: int = 0, step: int | None = None) -> NDArray[np.generic]:
         """One exact tensor, as it was recorded.
 
@@ -272,9 +294,7 @@ class Stream:
         exact = self.values
         return exact.value(exact.find(path, kind, port, step))
 
-    def explain(
-        self, path: str, index: Sequence[int], port: int = 0, step: int | None = None
-    ) -> Explanation | Unexplained:
+    def explain(self, path: str, index: Sequence[int], port: int = 0, step: int | None = None) -> Explanation | Unexplained:
         """How one recorded number of an output came about: the products that made it, and their sum beside the number.
 
         Args:
