@@ -4,7 +4,8 @@ import { Help } from "./Help";
 import { Inspector } from "./inspector/Inspector";
 import { Legend } from "./Legend";
 import { Outline } from "./outline/Outline";
-import { graph, heatmap, inspectorOpen, menu, outlineWidth, problem, railOpen, streamInfo, view, windowWidth } from "./state";
+import { compare } from "./selection";
+import { callIndex, graph, heatmap, inspectorOpen, menu, outlineWidth, problem, railOpen, streamInfo, view, windowWidth } from "./state";
 import { words } from "./strings";
 import { TopBar } from "./bar/TopBar";
 import { VIEWS } from "./views";
@@ -27,9 +28,9 @@ export function App() {
       <TopBar />
       {graph.value ? (
         <>
-          {wide ? <Outline compact={false} /> : narrow ? <Rail /> : <Outline compact={false} />}
-          {!wide && <Centre />}
-          <Inspector />
+          {narrow && !wide ? <Rail key="rail" /> : <Outline key="outline" compact={false} />}
+          {!wide && <Centre key="centre" />}
+          <Inspector key="inspector" />
         </>
       ) : (
         <Empty />
@@ -56,12 +57,21 @@ function Rail() {
   );
 }
 
+/** With Shift a click on a call of any view puts it beside the chosen one. */
+function onShiftClick(event: MouseEvent): void {
+  const path = event.shiftKey && event.target instanceof Element ? event.target.closest<HTMLElement>("[data-call]")?.dataset.call : undefined;
+  const call = path === undefined ? undefined : callIndex.value.get(path);
+  if (call === undefined) return;
+  event.stopPropagation();
+  compare(call);
+}
+
 function Centre() {
   const Current = (VIEWS.find(({ key }) => key === view.value) ?? VIEWS[0]!).component;
   const trouble = problem.value || streamInfo.value?.problem;
   return (
     <main class="centre">
-      <div class="picture">
+      <div class="picture" onClickCapture={onShiftClick}>
         <Current />
       </div>
       {trouble && <p class="trouble" role="status"><span class="mark">▲</span> {trouble}</p>}

@@ -43,6 +43,17 @@ export function choose(call: number | null): void {
   if (call !== null) state.inspectorOpen.value = true;
 }
 
+/** Puts a call beside the chosen one in the charts, or takes it away; with nothing chosen it is the chosen one. */
+export function compare(call: number): void {
+  const path = state.graph.value?.calls[call]?.path;
+  if (path === undefined) return;
+  if (state.chosen.value === null) return choose(call);
+  if (call === state.chosen.value) return;
+  const { value: paths } = state.compared;
+  state.compared.value = paths.includes(path) ? paths.filter((each) => each !== path) : [...paths, path];
+  state.inspectorOpen.value = true;
+}
+
 /** Chooses a call and opens the groups and folds that hide it. */
 export function reveal(call: number): void {
   if (!tree.value || !folds.value) return;

@@ -74,6 +74,19 @@ export const lens = signal<{ path: string; port: number; index: number[] } | nul
 /** The number under the pointer, whose window is drawn in earlier maps. */
 export const pointed = signal<{ path: string; port: number; index: number[] } | null>(null);
 
+/** How the errors are charted: which number of them, relative to what, on which scale, of which backward pass. */
+export interface ErrorLook {
+  column: "l2" | "mean" | "max" | "spread";
+  relative: "none" | "output" | "weights";
+  linear: boolean;
+  pass: string;
+}
+export const errorLook = signal<ErrorLook>({ column: "l2", relative: "none", linear: false, pass: "error" });
+/** Paths of the calls whose numbers stand beside the chosen one's. */
+export const compared = signal<readonly string[]>([]);
+/** Runs that are overlaid on the shown one. */
+export const otherRuns = signal<ReadonlySet<string>>(new Set());
+
 // Told by the browser and the host. ----------------------------------------------------------------------------------
 
 export const hostDark = signal(false);

@@ -289,8 +289,7 @@ export const words = {
   },
 
   errors: {
-    error: "error ∂L/∂output, l2",
-    output: "output, l2",
+    title: "Error ∂L/∂output over the steps",
     loss: "The model's own loss",
     noError: "No error was recorded for this call.",
     noLoss: "No loss was recorded with this stream.",

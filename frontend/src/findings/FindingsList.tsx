@@ -46,7 +46,7 @@ function Item({ finding }: { finding: FindingInfo }) {
   return (
     <li data-finding={finding.rule} data-path={finding.path} data-step={finding.step}>
       <button class="finding" title={words.findings.go} onClick={() => goToFinding(finding, true)}>
-        {sentence(finding.message)}
+        {sentence(finding)}
       </button>
       <p class="quiet">
         <span class="mono">{words.findings.firstSeen(count(finding.step))}</span>
@@ -57,7 +57,10 @@ function Item({ finding }: { finding: FindingInfo }) {
   );
 }
 
-const sentence = (text: string) => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
+/** A sentence begins with a capital, but the name of a call stays as it is. */
+function sentence({ message, path }: FindingInfo): string {
+  return message.startsWith(path) ? message : `${message[0]?.toUpperCase() ?? ""}${message.slice(1)}`;
+}
 
 /** What was found about one call, under its name. */
 export function FindingsOfCall({ call }: { call: number }) {
@@ -66,7 +69,7 @@ export function FindingsOfCall({ call }: { call: number }) {
     <>
       {own.slice(0, SHOWN).map((finding) => (
         <p class="sentence" key={finding.rule + finding.message}>
-          <Sign level={finding.level} /> {sentence(finding.message)}{" "}
+          <Sign level={finding.level} /> {sentence(finding)}{" "}
           <button class="link nowrap" onClick={() => goToFinding(finding, false)}>{words.bar.step(count(finding.step))}</button>
         </p>
       ))}

@@ -1,20 +1,34 @@
 /** One chart over the steps: the only file that knows uPlot. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { css, parseHex } from "../colour/tables";
 import { count, exponent, number } from "../format";
 import { nearestIndex, dark } from "../state";
 
 export interface Line {
   name: string;
   values: ArrayLike<number>;
-  /** A colour token. */
+  /** A colour token, or a colour of CSS. */
   colour: string;
   dashed?: boolean;
+  /** Not drawn, and written nowhere: the edge of a band. */
+  hidden?: boolean;
+  /** Of another run: a step without a number is one that it did not record. */
+  foreign?: boolean;
+}
+
+/** The area between two lines, by their places among them. */
+export interface Band {
+  over: number;
+  under: number;
+  colour: string;
+  opacity: number;
 }
 
 interface ChartProps {
   x: Float64Array;
   lines: Line[];
+  bands?: Band[];
   /** Whether a logarithm is wanted, where the numbers span enough for one. */
   logarithmic?: boolean;
   height: number;
@@ -42,7 +56,15 @@ function spansDecade(lines: Line[]): boolean {
   return high > 10 * low;
 }
 
-const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** A canvas knows no variables of CSS. */
+function token(name: string): string {
+  const variable = name.startsWith("--") ? name : /^var\((--[\w-]+)\)$/.exec(name)?.[1];
+  return variable ? getComputedStyle(document.documentElement).getPropertyValue(variable).trim() : name;
+}
+
+function withOpacity(colour: string, opacity: number): string {
+  return css(parseHex(token(colour))).replace(")", ` / ${opacity})`);
+}
 
 function options(props: ChartProps, width: number, hover: (index: number | null) => void, now: () => number): uPlot.Options {
   const { lines, logarithmic, height, onPick, x } = props;
@@ -56,7 +78,7 @@ function options(props: ChartProps, width: number, hover: (index: number | null)
   return {
     width,
     height,
-    padding: [6, 8, 0, 0],
+    padding: [6, 14, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
     scales: { x: { time: false }, y: logarithmic ? { distr: 3, range: (_, low, high) => [low * 0.85, high * 1.15] } : {} },
@@ -65,12 +87,15 @@ function options(props: ChartProps, width: number, hover: (index: number | null)
       { ...axis, size: 50, grid: { ...axis.grid, filter: (_, splits) => splits.map((value) => (tick(value, logarithmic, 1) ? value : null)) },
         values: (_, splits, __, ___, increment) => splits.map((value) => tick(value, logarithmic, increment)) },
     ],
-    series: [{}, ...lines.map(({ name, colour, dashed }) => ({
+    bands: props.bands?.map(({ over, under, colour, opacity }) => ({ series: [over + 1, under + 1], fill: withOpacity(colour, opacity) })),
+    series: [{}, ...lines.map(({ name, colour, dashed, hidden }) => ({
       label: name,
-      stroke: token(colour),
-      width: 1.4,
+      // A band needs the path of its edges, which uPlot makes only of lines that have a stroke.
+      stroke: hidden ? "transparent" : token(colour),
+      spanGaps: false,
+      width: hidden ? 0 : 1.4,
       dash: dashed ? [4, 3] : undefined,
-      points: { show: x.length < 3, size: 5 },
+      points: { show: hidden ? false : x.length < 3, size: 5 },
     }))],
     hooks: {
       setCursor: [(plot) => hover(plot.cursor.idx ?? null)],
@@ -101,6 +126,7 @@ function markNow(plot: uPlot, step: number): void {
   plot.ctx.save();
   plot.ctx.strokeStyle = token("--accent");
   plot.ctx.lineWidth = devicePixelRatio;
+  plot.ctx.setLineDash([]);
   plot.ctx.beginPath();
   plot.ctx.moveTo(x, top);
   plot.ctx.lineTo(x, top + height);
@@ -122,7 +148,7 @@ export function Chart(props: ChartProps) {
     observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);
-  const look = `${lines.map(({ name, colour }) => name + colour).join()} ${dark.value} ${logarithmic} ${width > 0}`;
+  const look = `${lines.map(({ name, colour, dashed }) => name + colour + dashed).join()} ${props.bands?.length ?? 0} ${height} ${dark.value} ${logarithmic} ${width > 0}`;
   const numbers: uPlot.AlignedData = [x, ...lines.map(({ values }) => drawable(values, logarithmic))];
   useEffect(() => {
     if (!width) return;
@@ -142,10 +168,10 @@ export function Chart(props: ChartProps) {
       <div class="chart-box" ref={box} style={{ height: `${height}px` }} />
       <p class="note readout mono">
         <span class="quiet">step {count(x[index] ?? NaN)}</span>
-        {lines.map(({ name, values, colour }) => (
-          <span key={name}>
-            <i class="key" style={{ background: `var(${colour})` }} />
-            <span class="quiet">{name}</span> {number(values[index] ?? NaN)}
+        {lines.map(({ name, values, colour, hidden, foreign }, i) => (
+          <span key={i} class="entry-of">
+            {!hidden && <i class="key" style={{ background: colour.startsWith("--") ? `var(${colour})` : colour }} />}
+            <span class="quiet cut">{name}</span> {foreign && Number.isNaN(values[index] ?? NaN) ? "–" : number(values[index] ?? NaN)}
           </span>
         ))}
       </p>

@@ -1,66 +1,110 @@
-/** How the chosen call's error and output went over the steps, and the model's own losses beneath, on the same steps. */
-import { fetchSeries, type SeriesTable } from "../api";
+/** The errors of the chosen calls over the steps and by depth, the layer losses, and the model's own losses beneath, on the same steps. */
+import { Segment } from "../bar/TopBar";
+import { runColour } from "../host";
 import { goToIndex } from "../selection";
-import { graph, nearestIndex, run, stepIndex, steps, stream } from "../state";
-import { kindShort, statusSentence, words } from "../strings";
-import { stepOfTrace } from "../loaded";
-import { rowsOfCalls } from "../values";
+import { compared, errorLook, graph, nearestIndex, otherRuns, run, stepIndex, steps, stream, streams, type ErrorLook } from "../state";
+import { ordinal, words } from "../strings";
+import { trainingWords } from "../words/training";
 import { Chart, type Line } from "./Chart";
 import { CopyPython } from "./CopyPython";
+import { ErrorsChart } from "./ErrorsChart";
+import { GradientFlow } from "./GradientFlow";
+import { LayerLosses } from "./LayerLosses";
 import { seriesPython } from "./python";
-import { useAnswer } from "./useAnswer";
+
+/** What the graph's step knows: the record's own error, and where several passes ran each of them. */
+function passesOf(): { key: string; name: string }[] {
+  const { error_kinds, backward_names } = graph.value!;
+  const { passes } = trainingWords;
+  return [...new Set(["error", ...error_kinds])].map((key) => {
+    const nth = Number(key.split("#")[1] ?? NaN);
+    const name = key.split(":")[1] ?? backward_names[nth];
+    if (key === "error") return { key, name: passes.error };
+    return { key, name: name ? passes.named(name) : passes.nth(ordinal(nth + 1)) };
+  });
+}
 
 export function Errors({ call }: { call: number }) {
   const table = steps.value;
-  const calls = graph.value!.calls;
-  const kinds = [...new Set(["error", ...graph.value!.error_kinds])];
-  const [at, of, index] = [run.value, stream.value, stepIndex.value];
-  const trace = table && index >= 0 ? stepOfTrace(table, index) : null;
-  // The number of records is part of the question: a run that grows is asked again.
-  const key = trace === null ? null : JSON.stringify([at, of, trace, kinds, table!.step.length]);
-  const { value, problem } = useAnswer(key, () =>
-    Promise.all([...kinds, "output"].map((kind) => fetchSeries(at, of, kind, "l2", trace).catch(() => null))),
-  );
-  if (!table || !value) return problem ? <p class="sentence">{problem}</p> : null;
-  const found = value.filter((series) => series !== null);
-  const lineOf = (series: SeriesTable): Line | null => {
-    const row = rowsOfCalls(calls, series.ports).get(call);
-    if (row === undefined) return null;
-    const records = series.step.length;
-    const values = series.values.subarray(row * records, (row + 1) * records);
-    return { name: `${kindShort(series.kind)} l2`, values, colour: series.kind === "output" ? "--ink-3" : "--err", dashed: series.kind.includes("#") };
-  };
-  const x = found[0]?.step ?? table.step;
-  const errors = found.filter(({ kind }) => kind !== "output").map(lineOf).filter((line) => line !== null);
-  const outputs = found.filter(({ kind }) => kind === "output").map(lineOf).filter((line) => line !== null);
+  if (!table || stepIndex.value < 0) return null;
+  const look = errorLook.value;
+  const change = (part: Partial<ErrorLook>) => (errorLook.value = { ...look, ...part });
+  const passes = passesOf();
+  const pass = passes.some(({ key }) => key === look.pass) ? look.pass : "error";
   const losses: Line[] = [...table.losses].map(([name, values], i) => ({ name, values, colour: i ? "--edge" : "--ink-2", dashed: i > 0 }));
-  const pick = (step: number) => goToIndex(nearestIndex(table.step, step));
-  const now = table.step[index]!;
-  const why = calls[call]!.outputs.map(({ error, status }) => error || status).find(Boolean);
+  const segment = (names: Record<string, string>, titles?: Record<string, string>) =>
+    Object.entries(names).map(([key, name]) => ({ key, name, title: titles?.[key] }));
+  const linear = look.linear || (look.relative === "none" && (look.column === "mean" || look.column === "spread"));
   return (
-    <>
-      <div class="tools spaced">
-        <h3>{words.errors.error}</h3>
-        {errors.length > 0 && <CopyPython text={seriesPython(at, of, calls[call]!.path, "error", "l2", 0)} />}
-      </div>
-      {errors.length > 0 ? (
-        <Chart x={x} lines={errors} logarithmic now={now} height={132} onPick={pick} />
-      ) : (
-        <p class="sentence">{why ? statusSentence(why) : words.errors.noError}</p>
-      )}
-      {outputs.length > 0 && (
-        <>
-          <h3>{words.errors.output}</h3>
-          <Chart x={x} lines={outputs} logarithmic now={now} height={116} onPick={pick} />
-        </>
-      )}
-      <h3>{words.errors.loss}</h3>
-      {losses.length > 0 ? (
-        <Chart x={table.step} lines={losses} now={now} height={116} onPick={pick} />
-      ) : (
-        <p class="sentence">{words.errors.noLoss}</p>
-      )}
-      <p class="quiet note">{words.errors.click}</p>
-    </>
+    <div class="sections">
+      <section>
+        <div class="tools spaced">
+          <h3>{words.errors.title}</h3>
+          <CopyPython text={seriesPython(run.value, stream.value, graph.value!.calls[call]!.path, pass, look.column === "spread" ? "mean" : look.column, 0)} />
+        </div>
+        <div class="tools wrap">
+          {look.relative === "none" && (
+            <Segment label={trainingWords.column} entries={segment(trainingWords.columns)} current={look.column} onPick={(column) => change({ column: column as ErrorLook["column"] })} />
+          )}
+          <Segment label={trainingWords.relative} entries={segment(trainingWords.relatives, trainingWords.relativeTitles)} current={look.relative}
+            onPick={(relative) => change({ relative: relative as ErrorLook["relative"] })} />
+          <Segment label={trainingWords.scale} entries={segment(trainingWords.scales)} current={linear ? "linear" : "log"} onPick={(key) => change({ linear: key === "linear" })} />
+          {passes.length > 1 && (
+            <select aria-label={trainingWords.pass} title={trainingWords.pass} value={pass} onChange={(event) => change({ pass: event.currentTarget.value })}>
+              {passes.map(({ key, name }) => <option key={key} value={key}>{name}</option>)}
+            </select>
+          )}
+        </div>
+        <ErrorsChart call={call} pass={pass} />
+        <Compared call={call} />
+        <OtherRuns />
+      </section>
+      <GradientFlow call={call} pass={pass} relative={look.relative === "output"} />
+      <LayerLosses call={call} />
+      <section>
+        <h3>{words.errors.loss}</h3>
+        {losses.length > 0 ? (
+          <Chart x={table.step} lines={losses} logarithmic={!look.linear} now={table.step[stepIndex.value]!} height={104} onPick={(step) => goToIndex(nearestIndex(table.step, step))} />
+        ) : (
+          <p class="sentence">{words.errors.noLoss}</p>
+        )}
+        <p class="quiet note">{words.errors.click}</p>
+      </section>
+    </div>
+  );
+}
+
+/** The calls that stand beside the chosen one, and how to add some. */
+function Compared({ call }: { call: number }) {
+  const others = compared.value.filter((path) => path !== graph.value!.calls[call]!.path);
+  if (!others.length) return <p class="quiet note">{trainingWords.add}</p>;
+  return (
+    <p class="chips">
+      {others.map((path) => (
+        <button key={path} class="chip mono" title={trainingWords.remove(path)} onClick={() => (compared.value = compared.value.filter((each) => each !== path))}>
+          <span class="cut">{path}</span> ×
+        </button>
+      ))}
+    </p>
+  );
+}
+
+/** The other runs that have this stream, each a switch in TensorBoard's colour. */
+function OtherRuns() {
+  const others = (streams.value?.runs ?? []).filter((other) => other.run !== run.value && other.streams.some((each) => each.stream === stream.value));
+  if (!others.length) return null;
+  const toggle = (name: string) => {
+    const next = new Set(otherRuns.value);
+    if (!next.delete(name)) next.add(name);
+    otherRuns.value = next;
+  };
+  return (
+    <p class="chips" role="group" aria-label={trainingWords.runs} title={trainingWords.runs}>
+      {others.slice(0, 24).map(({ run: name }) => (
+        <button key={name} class="chip" aria-pressed={otherRuns.value.has(name)} onClick={() => toggle(name)}>
+          <i class="dot" style={{ background: runColour(name) }} /> <span class="cut">{name}</span>
+        </button>
+      ))}
+    </p>
   );
 }

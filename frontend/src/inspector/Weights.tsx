@@ -1,17 +1,21 @@
-/** The variables of the chosen call's layer. */
+/** The variables of the chosen call's layer, and the numbers of one of them. */
+import { useState } from "preact/hooks";
 import { count, shape } from "../format";
 import { reveal, tree } from "../selection";
 import { graph, run, stream } from "../state";
 import { words } from "../strings";
 import { CopyPython } from "./CopyPython";
 import { weightsPython } from "./python";
+import { WeightNumbers } from "./WeightNumbers";
 
 export function Weights({ call }: { call: number }) {
+  const [wanted, setWanted] = useState(0);
   const { calls, layers } = graph.value!;
   const { layer } = calls[call]!;
   if (layer === null) return <p class="sentence">{words.weights.noLayer}</p>;
   const { weights, parameters, path } = layers[layer]!;
   if (!weights.length) return <p class="sentence">{words.weights.none}</p>;
+  const current = Math.min(wanted, weights.length - 1);
   const shared = tree.value!.callsOfLayer[layer]!;
   const size = (dimensions: number[]) => dimensions.reduce((product, each) => product * each, 1);
   return (
@@ -27,8 +31,8 @@ export function Weights({ call }: { call: number }) {
         </thead>
         <tbody class="mono">
           {weights.map((weight, index) => (
-            <tr key={index}>
-              <th scope="row">{weight.name}{!weight.trainable && <span class="quiet"> {words.weights.frozen}</span>}</th>
+            <tr key={index} class={index === current ? "current" : ""} aria-selected={index === current} onClick={() => setWanted(index)}>
+              <th scope="row"><button class="link mono" aria-pressed={index === current} onClick={() => setWanted(index)}>{weight.name}</button>{!weight.trainable && <span class="quiet"> {words.weights.frozen}</span>}</th>
               <td>{shape(weight.shape)}</td>
               <td>{count(size(weight.shape))}</td>
               <td>{weight.dtype}</td>
@@ -40,6 +44,7 @@ export function Weights({ call }: { call: number }) {
         <p class="quiet">{words.weights.parameters(count(parameters))}</p>
         <CopyPython text={weightsPython(run.value, stream.value, calls[call]!.path)} />
       </div>
+      <WeightNumbers key={current} layer={layer} weight={current} />
       {shared.length > 1 && (
         <>
           <p class="note">{words.weights.shared(shared.length)}</p>

@@ -5,7 +5,7 @@ import { isSigned } from "../colour/scale";
 import { callOfFinding, worstLevel } from "../findings/places";
 import { exponent } from "../format";
 import type { Row } from "../graph/folds";
-import { toggle, tree } from "../selection";
+import { compare, toggle, tree } from "../selection";
 import * as state from "../state";
 import { words } from "../strings";
 import { colourOf, flawsOf, marks, palette, runScale, scale, seriesRow, valueOfCall } from "../values";
@@ -47,7 +47,8 @@ export function OutlineRow({ row, index, focused, compact, wide, onPick }: Outli
       data-path={call.path}
       title={compact ? call.path : undefined}
       style={{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
-      onClick={() => onPick(row.call, index)}
+      onClick={(event) => (event.shiftKey ? compare(row.call) : onPick(row.call, index))}
+      onMouseDown={(event) => event.shiftKey && event.preventDefault()}
       onDblClick={() => toggle(row)}
       onPointerEnter={() => (state.hovered.value = row.call)}
     >
