@@ -45,8 +45,8 @@ class Numbers:
 class NonFinite:
     """The operation at which a number that is not finite first appeared.
 
-    `type` and `name` are the operation's (`Input` where the data itself is not finite); `path` is the call that made it, empty
-    where it belongs to a `bucket`; `direction` is `forward` or `backward`, then with the `forward_op` whose gradient it is;
+    `type` and `name` are the operation's (`Input` where the data itself is not finite); `path` is the call that made it,
+    empty where it belongs to a `bucket`; `direction` is `forward` or `backward`, then with the `forward_op` whose gradient it is;
     `variable` the weight that it reads or whose gradient it makes. `inputs` and `outputs` say what its tensors held. `frames` lead
     to it, `user_frame` is the innermost of the user's own lines.
     """
@@ -94,6 +94,7 @@ def locate(model: Any, x: Any, y: Any) -> NonFinite | None:
         if not _is_finite(tensor):
             shown = numbers(tensor)
             return NonFinite(key or "x", "Input", "", "input", "forward", "", "", [], [shown])
+    _build(model, batch)
     watch = _Watch()
     recording = Recording(errors=False, lineage=True)
     assert recording.lineage is not None
@@ -185,14 +186,34 @@ def _eagerly() -> Iterator[None]:
 
 @contextmanager
 def _unchanged(model: Any) -> Iterator[None]:
-    """Put every variable of the model, its optimizer and its metrics back to what it is now."""
-    held = [*model.variables, *getattr(model, "metrics_variables", [])]
-    for owner in [getattr(model, "optimizer", None), *(getattr(model, "metrics", None) or [])]:
-        variables = getattr(owner, "variables", ()) if owner is not None else ()
-        held += variables() if callable(variables) else variables
-    before = [(variable, tf.identity(tf.convert_to_tensor(variable))) for variable in held]
+    """Put every variable of the model, its optimizer and its metrics back to what it is now.
+
+    Metrics that the step makes start anew.
+    """
+    before = [(variable, tf.identity(tf.convert_to_tensor(variable))) for variable in _variables(model)]
+    known = {id(variable) for variable, _ in before}
     try:
         yield
     finally:
         for variable, value in before:
             variable.assign(value)
+        for metric in getattr(model, "metrics", None) or []:
+            if any(id(variable) not in known for variable in metric.variables):
+                metric.reset_state()
+
+
+def _build(model: Any, batch: Any) -> None:
+    """Make what the first step would make, so that there is something to put back: weights, and the optimizer's variables."""
+    if not getattr(model, "built", True):
+        model(batch[0])
+    optimizer = getattr(model, "optimizer", None)
+    if optimizer is not None and hasattr(optimizer, "build") and not getattr(optimizer, "built", False):
+        optimizer.build(model.trainable_variables)
+
+
+def _variables(model: Any) -> list[Any]:
+    held = [*model.variables, *getattr(model, "metrics_variables", [])]
+    for owner in [getattr(model, "optimizer", None), *(getattr(model, "metrics", None) or [])]:
+        variables = getattr(owner, "variables", ()) if owner is not None else ()
+        held += variables() if callable(variables) else variables
+    return list({id(variable): variable for variable in held}.values())
