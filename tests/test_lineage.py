@@ -178,7 +178,8 @@ def test_eager_and_traced_steps_have_the_same_operations(tmp_path: Path) -> None
     found = {}
     for eagerly in (False, True):
         keras.utils.set_random_seed(1)
-        model = keras.Sequential([keras.Input((4,)), layers.Dense(3, activation="tanh", name="dense"), layers.Dense(2, name="head")])
+        hidden, head = layers.Dense(3, activation="tanh", name="dense"), layers.Dense(2, name="head")
+        model = keras.Sequential([keras.Input((4,)), hidden, head])
         model.compile("sgd", "mse", run_eagerly=eagerly)
         stream = fitted(model, np.ones((2, 4), np.float32), np.ones((2, 2), np.float32), tmp_path / str(eagerly))
         found[eagerly] = [(types(stream.ops(name)), types(stream.ops(name), "backward")) for name in ("dense", "head")]

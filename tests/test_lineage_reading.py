@@ -1,4 +1,4 @@
-"""From a recorded graph to its operations, chains and lines: in Python, over HTTP, and on the command line. Without TensorFlow."""
+"""From a recorded graph to its operations, chains and lines: in Python, over HTTP, on the command line; without TensorFlow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from tests.loaders import LOADERS
 
 USER = Frame("model.py", 42, "call", "user")
 KERAS = Frame("keras/src/layers/core/dense.py", 7, "call", "keras")
-MATMUL = (Frame("keras/src/ops/numpy.py", 9, "matmul", "keras"), Frame("keras/src/backend/tensorflow/numpy.py", 3, "matmul", "keras"))
+MATMUL = (
+    Frame("keras/src/ops/numpy.py", 9, "matmul", "keras"),
+    Frame("keras/src/backend/tensorflow/numpy.py", 3, "matmul", "keras"),
+)
 TENSORFLOW = (Frame("tensorflow/python/ops/math_ops.py", 5, "tf.matmul", "tensorflow"),)
 
 

@@ -24,7 +24,7 @@ def badly_differentiated(x: Any) -> Any:
 FAULTS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "log of zero": (lambda x: tf.math.log(0.0 * x), "Log", "forward"),
     "division by zero": (lambda x: x / (0.0 * tf.reduce_sum(x)), "RealDiv", "forward"),
-    "overflow": (lambda x: tf.cast(tf.cast(0.0 * x + 300.0, tf.float16) * tf.cast(300.0, tf.float16), tf.float32), "Mul", "forward"),
+    "overflow": (lambda x: tf.cast(tf.cast(0.0 * x + 300.0, tf.float16) * 300.0, tf.float32), "Mul", "forward"),
     "custom gradient": (badly_differentiated, "Log", "backward"),
     "root of zero": (lambda x: tf.sqrt(tf.abs(0.0 * x)), "SqrtGrad", "backward"),
 }
@@ -42,7 +42,8 @@ class Faulty(layers.Layer):
 
 
 def model_with(layer: layers.Layer, **compiled: Any) -> keras.Model:
-    model = keras.Sequential([keras.Input((4,)), layers.Dense(3, name="before"), layer, layers.Dropout(0.1), layers.Dense(2, name="after")])
+    before, after = layers.Dense(3, name="before"), layers.Dense(2, name="after")
+    model = keras.Sequential([keras.Input((4,)), before, layer, layers.Dropout(0.1), after])
     model.compile("adam", "mse", metrics=["mae"], **compiled)
     return model
 

@@ -49,9 +49,11 @@ def of(graph: Any, results: Iterable[Any], ops: list[records.Op]) -> None:
     ops += [records.Op(node.name, node.op, bucket=buckets.OTHER, fate=ADDED) for node in added]
 
 
-def all_compiled(graph: records.Graph) -> None:
-    """The function is compiled by XLA as a whole."""
-    _all(graph.ops, ONE_CLUSTER)
+def mark_compiled(graph: records.Graph) -> None:
+    """What XLA compiles, by the graph's execution report, is one cluster."""
+    if graph.execution.jit_compile:
+        graph.ops = [op for op in graph.ops if op.fate != ADDED]
+        _all(graph.ops, ONE_CLUSTER)
 
 
 def all_eager(graph: records.Graph) -> None:

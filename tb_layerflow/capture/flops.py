@@ -1,7 +1,7 @@
 """How many floating-point operations one operation takes, from the shapes of its tensors. Pure; knows no TensorFlow.
 
-A multiplication and the addition that follows it count as two. What moves, casts or compares numbers counts as nothing. A dimension
-that is not known when the step is traced (mostly the batch) counts as one, so that the figure is then that of one sample.
+A multiplication and the addition that follows it count as two. What moves, casts or compares numbers counts as nothing. A
+dimension that is not known when the step is traced (mostly the batch) counts as one, so that the figure is then that of one sample.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from tb_layerflow.log.records import Execution
 
-from . import execution, graphs, hooks, nests, statistics
+from . import execution, fates, graphs, hooks, nests, statistics
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
@@ -109,6 +109,7 @@ class RecordedFunction:
         assert trace.outcome is not None
         if trace is self._newest:
             trace.outcome.graph.execution = self._report(seconds)
+            fates.mark_compiled(trace.outcome.graph)
             calls = len(trace.outcome.graph.calls)
             say(f"traced the recording twin of {self.__name__} in {seconds:.1f} s ({calls} calls)")
         traced = seconds if trace is self._newest else 0.0

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import execution, families, hooks, nests, statistics, unpack
+from . import execution, families, fates, hooks, nests, statistics, unpack
 from .instrument import Step, kept, measured_after, measured_before
 from .outcome import Outcome, conclude
 from .recording import Recording
@@ -106,6 +106,7 @@ class Inference:
         report = execution.report(self.model, function="call and loss" if with_loss else "call", trace_seconds=seconds)
         report.traces = 1
         self.outcome.graph.execution = report
+        fates.mark_compiled(self.outcome.graph)
         del self._traces[:-1]
 
     def _step(self, chunk: Any, share: Any, done: Any, with_loss: bool) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import execution, families, hooks, nests, statistics
+from . import execution, families, fates, hooks, nests, statistics
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
@@ -156,6 +156,7 @@ class StepVariant:
         report = execution.report(self.model, function=f"{self.role}_step", trace_seconds=seconds)
         report.traces = len(self.traces)
         trace.outcome.graph.execution = report
+        fates.mark_compiled(trace.outcome.graph)
         if not self._eager:
             say(f"traced the recording step of {self.model.name!r} in {seconds:.1f} s ({len(trace.outcome.graph.calls)} calls)")
 
