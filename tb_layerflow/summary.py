@@ -367,6 +367,27 @@ def weights(model_or_layer: Any, *, step: Any, writer: Any = None) -> None:
     manual.gather_weights(model_or_layer, step, writer)
 
 
+def lineage(name: str, concrete_function: Any, *, step: Any = 0, writer: Any = None) -> None:
+    """Record which operations a `tf.function` runs, from which lines, and what TensorFlow's optimiser makes of them.
+
+    They become those of a call `name` in stream "manual", from `step` on; read them with `stream.ops(name)`. The function does not
+    run. It was traced before anyone watched, so that the layers it calls are not told apart: record it with `Recorder.function`
+    for that.
+
+    Args:
+        name: the call's path.
+        concrete_function: what `get_concrete_function(…)` of a `tf.function` returns.
+        step, writer: as for `outputs`.
+
+    Raises:
+        TypeError: it is no concrete function.
+        ValueError: the name, the step or the writer cannot be used.
+    """
+    from .capture import manual
+
+    manual.gather_lineage(name, concrete_function, step, writer)
+
+
 def locate_non_finite(model: Any, x: Any, y: Any = None) -> NonFinite | None:
     """Find the operation at which a number that is not finite first appears when `model` takes a training step on this batch.
 

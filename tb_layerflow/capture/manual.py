@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from tensorflow.python.ops import summary_ops_v2
 from tb_layerflow.log import paths, records, tags
 from tb_layerflow.log.writer import StreamWriter
 
-from . import access, families, layer_table, statistics, unpack
+from . import access, families, function_lineage, layer_table, statistics, unpack
 from .fast_records import FastRecords
+from .function_lineage import FunctionLineage
 from .outcome import Plan
 from .sink import numpy_figures
 
@@ -51,6 +53,8 @@ class Gathered:
         self._outputs: dict[str, Any] = {}
         self._errors: dict[str, Any] = {}
         self._layers: list[Any] = []
+        self._lineages: dict[str, FunctionLineage] = {}
+        self._is_due = False
         self._traces: list[records.Graph] = []
         if isinstance(target, str):
             self._log = StreamWriter(target, STREAM, open_records=FastRecords)
@@ -59,7 +63,16 @@ class Gathered:
             _before(target, "flush", self.write)
             _before(target, "close", self.write)
 
-    def add(self, step: int, *, output: Any = None, error: Any = None, name: str = "", layers: Sequence[Any] = ()) -> None:
+    def add(
+        self,
+        step: int,
+        *,
+        output: Any = None,
+        error: Any = None,
+        lineage: FunctionLineage | None = None,
+        name: str = "",
+        layers: Sequence[Any] = (),
+    ) -> None:
         """Add one tensor, or a model's layers, to the step; a new step writes the one before."""
         if self._step is not None and step < self._step:
             raise ValueError(f"step must not go back: it was {self._step} already. Received: {step}.")
@@ -70,16 +83,21 @@ class Gathered:
             self._outputs[name] = output
         if error is not None:
             self._errors[name] = error
+        if lineage is not None:
+            self._lineages[name] = lineage
+            self._is_due = True
         self._layers += [layer for layer in layers if not any(layer is known for known in self._layers)]
 
     def write(self) -> None:
         """Write the step under way, if there is one; a step that was written already keeps what it had."""
         step, self._step = self._step, None
-        if step is None or not (self._outputs or self._errors or self._layers):
+        if step is None or not (self._outputs or self._errors or self._layers or self._is_due):
             return
+        self._is_due = False
         graph, plan = self._graph()
-        figures = numpy_figures(_measured(plan), plan)
-        tables, histograms = unpack.tables(figures, plan.rows)
+        tables, histograms = {}, {}
+        if plan.tensors:
+            tables, histograms = unpack.tables(numpy_figures(_measured(plan), plan), plan.rows)
         self._outputs, self._errors, self._layers = {}, {}, []
         if self._log.last_step is None or step > self._log.last_step:
             self._log.write_record(records.Record(step, self._trace_of(graph), tables, histograms, phase=""))
@@ -92,7 +110,7 @@ class Gathered:
 
     def _trace_of(self, graph: records.Graph) -> int:
         for number, known in enumerate(self._traces):
-            if known.calls == graph.calls and known.layers == graph.layers:
+            if known.calls == graph.calls and known.layers == graph.layers and known.ops == graph.ops:
                 return number
         self._traces.append(graph)
         return self._log.write_graph(graph)
@@ -115,6 +133,8 @@ class Gathered:
                 plan.add("error", call, 0, self._errors[name], is_error=True)
         for layer in self._layers:
             self._add_weights(graph, plan, layer)
+        for name, lineage in self._lineages.items():
+            _add_lineage(graph, _place(graph, places, name), lineage)
         return graph, plan
 
     def _add_weights(self, graph: records.Graph, plan: Plan, model: Any) -> None:
@@ -141,6 +161,14 @@ def gather(kind: str, name: str, data: Any, step: Any, writer: Any) -> None:
     if tensor.dtype == tf.string or tensor.dtype.is_complex:
         raise TypeError(f"data must be a tensor of real numbers. Received: dtype {tensor.dtype.name}.")
     _gathered(writer).add(_checked_step(step), **{kind: tensor}, name=name)
+
+
+def gather_lineage(name: str, function: Any, step: Any, writer: Any) -> None:
+    """Add the operations of a concrete function, as a call of this name, to the record of `step` and to all later ones."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"name must be the path of a call. Received: {name!r}.")
+    found = function_lineage.of(function)
+    _gathered(writer).add(_checked_step(step), lineage=found, name=name)
 
 
 def gather_weights(model: Any, step: Any, writer: Any) -> None:
@@ -187,6 +215,21 @@ def _place(graph: records.Graph, places: dict[str, int], path: str) -> int:
         places[path] = len(graph.calls)
         graph.calls.append(records.Call(path, name, "", "tap", parent=above))
     return places[path]
+
+
+def _add_lineage(graph: records.Graph, call: int, lineage: FunctionLineage) -> None:
+    ops, stacks = len(graph.ops), len(graph.stacks)
+    graph.ops += [
+        replace(
+            op,
+            call=call,
+            forward_op=None if op.forward_op is None else op.forward_op + ops,
+            stack=None if op.stack is None else op.stack + stacks,
+            inputs=[number + ops for number in op.inputs],
+        )
+        for op in lineage.ops
+    ]
+    graph.stacks += lineage.stacks
 
 
 def _held(model: Any) -> list[tuple[Any, str]]:
