@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from .reader import Stream
 
 __all__ = [
-    "LayerFlow", "Recorder", "Values", "errors", "flush", "outputs", "printer", "record", "stop_on", "tap", "weights",
+    "LayerFlow", "Recorder", "Values", "errors", "flush", "lineage", "locate_non_finite", "outputs", "printer", "record", "stop_on",
+    "tap", "weights",
 ]  # fmt: skip
 
 WHAT = ("outputs", "errors", "weights", "lineage")
