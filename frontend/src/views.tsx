@@ -1,6 +1,7 @@
 /** The views of the centre: one entry each. The bar, the keys and the link read this table. */
 import type { ComponentType } from "preact";
 import { FlowView } from "./FlowView";
+import { MapsView } from "./maps/MapsView";
 
 export interface View {
   key: string;
@@ -8,4 +9,7 @@ export interface View {
   component: ComponentType;
 }
 
-export const VIEWS: View[] = [{ key: "flow", hotkey: "1", component: FlowView }];
+export const VIEWS: View[] = [
+  { key: "flow", hotkey: "1", component: FlowView },
+  { key: "maps", hotkey: "3", component: MapsView },
+];

@@ -8,7 +8,7 @@ import { cardLines, detailAt, sizesAt, thumbnailSide, type CardRoom, type CardWo
 import type { Unit } from "../graph/folds";
 import { CELL, MATRIX_TOP, matrixRows } from "./picture";
 import { cutMiddle, measure } from "./text";
-import type { Thumbnail } from "./props";
+import type { Thumbnails } from "./props";
 
 export interface CardProps {
   index: number;
@@ -34,7 +34,7 @@ export interface CardProps {
   /** Repeats: the colours of the blocks' cards, block by block. */
   cells: (string | null)[][];
   mark: "failure" | "warning" | undefined;
-  thumbnail: Thumbnail | null;
+  thumbnail: Thumbnails | null;
 }
 
 const BAR = 5;
@@ -101,14 +101,14 @@ function Content(props: CardProps) {
     width, height: height - BAR,
     firstRight: (hasChevron ? chevron : 0) + (mark === undefined ? 0 : sizes.small + 2),
     lastRight: badgeWidth === 0 ? 0 : badgeWidth + 2,
-    thumbnail: props.thumbnail !== null,
+    thumbnail: props.thumbnail !== null && props.thumbnail.has(props.call.path),
   };
   const side = thumbnailSide(said, room, zoom);
   const lines = cardLines(said, room, zoom);
   const last = lines[lines.length - 1];
   return (
     <>
-      {side > 0 ? <Picture of={props.thumbnail!} unit={unit} side={side} y={(height - BAR - side) / 2} zoom={zoom} /> : null}
+      {side > 0 ? <Picture of={props.thumbnail!} path={props.call.path} side={side} y={(height - BAR - side) / 2} zoom={zoom} /> : null}
       {lines.map((line, index) => <Words key={index} line={line} />)}
       {mark === undefined ? null : <Mark mark={mark} x={width - 8 - (hasChevron ? chevron : 0)} size={sizes.small} />}
       {badge === "" || last === undefined ? null : <Badge text={badge} right={width - 7} base={last.y} size={sizes.small} width={badgeWidth} />}
@@ -199,22 +199,26 @@ function Frame(props: CardProps) {
   );
 }
 
-/** The thumbnail's slot: what the page painted for this call, scaled without smoothing. */
-function Picture({ of, unit, side, y, zoom }: { y: number; of: Thumbnail; unit: Unit; side: number; zoom: number }) {
+/** Maps of one thumbnail: one far off, four, and nine near by. */
+const mapsAt = (pixels: number, zoom: number): number => (zoom >= 1.6 ? 9 : pixels >= 30 ? 4 : 1);
+
+/** The thumbnail's slot; it is drawn again when what it shows has arrived or changed. */
+function Picture({ of, path, side, y, zoom }: { y: number; of: Thumbnails; path: string; side: number; zoom: number }) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const changed = of.changed(path).value;
   const pixels = Math.max(8, Math.round(side * zoom));
   useEffect(() => {
     const target = canvas.current;
-    const image = of(unit.head, pixels, pixels);
     if (target === null) return;
-    target.width = target.height = pixels;
+    const ratio = window.devicePixelRatio || 1;
+    target.width = target.height = Math.round(pixels * ratio);
     const pen = target.getContext("2d")!;
-    pen.imageSmoothingEnabled = false;
-    if (image !== null) pen.drawImage(image, 0, 0, pixels, pixels);
-  }, [of, unit, pixels]);
+    pen.scale(ratio, ratio);
+    of.draw(pen, path, 0, 0, pixels, pixels, mapsAt(pixels, zoom));
+  }, [of, path, pixels, changed]);
   return (
     <foreignObject x={7} y={y} width={side} height={side}>
-      <canvas ref={canvas} style={{ width: `${side}px`, height: `${side}px`, imageRendering: "pixelated", borderRadius: "3px", display: "block" }} />
+      <canvas ref={canvas} data-thumbnail={path} style={{ width: `${side}px`, height: `${side}px`, borderRadius: "3px", display: "block" }} />
     </foreignObject>
   );
 }

@@ -3,7 +3,15 @@
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import type { GraphInfo } from "../types";
 
-export type Thumbnail = (call: number, width: number, height: number) => HTMLCanvasElement | ImageBitmap | null;
+/** The small pictures of outputs, by call path. */
+export interface Thumbnails {
+  /** Whether there is anything to give room to. */
+  has(path: string): boolean;
+  /** Another text whenever there is something else to draw. */
+  changed(path: string): ReadonlySignal<string>;
+  /** Draws into a rectangle, with at most so many maps. */
+  draw(pen: CanvasRenderingContext2D, path: string, x: number, y: number, width: number, height: number, maps: number): void;
+}
 
 export interface FlowProps {
   graph: GraphInfo;
@@ -19,5 +27,5 @@ export interface FlowProps {
   unfolded: Signal<ReadonlySet<string>>;
   marks: ReadonlySignal<ReadonlyMap<number, "failure" | "warning">>;
   /** Null until exact values exist: then cards give the room to their text. */
-  thumbnails: ReadonlySignal<Thumbnail | null>;
+  thumbnails: ReadonlySignal<Thumbnails | null>;
 }

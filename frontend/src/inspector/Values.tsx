@@ -6,7 +6,8 @@ import { kindsOf, KindSwitch, PortPicker, RangeAndOrder, SamplePicker } from "..
 import { heldTensor } from "../exact";
 import { MapPane } from "../maps/MapPane";
 import { Lens } from "../maps/Lens";
-import { graph, held, mapKind, noValues, record, view } from "../state";
+import { isOlder } from "../maps/shown";
+import { graph, held, mapKind, noValues, view } from "../state";
 import { words } from "../strings";
 import { cell } from "../values";
 
@@ -22,7 +23,7 @@ export function Values({ call }: { call: number }) {
   const shown = port < ports.length ? port : 0;
   const inMaps = view.value === "maps";
   return (
-    <div class={`values${isOld(at) ? " old" : ""}`}>
+    <div class={`values${isOlder.value ? " old" : ""}`}>
       {!inMaps && (
         <div class="tools wrap">
           <KindSwitch kinds={kinds} current={kind} withAll={false} />
@@ -34,7 +35,7 @@ export function Values({ call }: { call: number }) {
       <Facts held={at} path={path} kind={kind} port={shown} />
       {!inMaps && (
         <>
-          <div class="tools wrap"><RangeAndOrder many={manyMaps(at, path, kind, shown)} /></div>
+          {heldTensor(at, path, kind, shown) && <div class="tools wrap"><RangeAndOrder many={manyMaps(at, path, kind, shown)} /></div>}
           <MapPane held={at} path={path} kind={kind} port={shown} edge={54} />
         </>
       )}
@@ -43,15 +44,13 @@ export function Values({ call }: { call: number }) {
   );
 }
 
-export const isOld = (at: Held): boolean => record.value !== null && record.value.step !== at.step;
-
 export function manyMaps(at: Held, path: string, kind: string, port: number): boolean {
   return (heldTensor(at, path, kind, port)?.value.shape.length ?? 0) > 3;
 }
 
 /** Says when the values are not those of the cursor's step. */
 export function Stamp({ held: at }: { held: Held }) {
-  return isOld(at) ? <span class="stamp" title={words.exact.stampTitle}>{words.exact.stamp(count(at.step))}</span> : null;
+  return isOlder.value ? <span class="stamp" title={words.exact.stampTitle}>{words.exact.stamp(count(at.step))}</span> : null;
 }
 
 /** Statistics of the tensor that is shown, as the record states them. */
@@ -61,9 +60,10 @@ function Facts({ held: at, path, kind, port }: { held: Held; path: string; kind:
   const table = at.record.kinds.get(tensor.value.kind);
   const row = table?.ports.findIndex(([call, each]) => call === tensor.call && each === tensor.port) ?? -1;
   const facts: [string, string][] = [["shape", shape(tensor.value.shape.slice(1))], ["dtype", tensor.value.dtype]];
+  const zero: [string, string][] = table && row >= 0 ? [[words.exact.share, share(cell(at.record, table, row, "zero"), table.part[2 * row]!)]] : [];
+  facts.push(...zero, ["step", count(at.step)]);
   if (table && row >= 0) {
     for (const column of ["mean", "std", "min", "max"]) facts.push([column, number(cell(at.record, table, row, column), 3)]);
-    facts.push([words.exact.share, share(cell(at.record, table, row, "zero"), table.part[2 * row]!)]);
   }
   return (
     <dl class="fact-row" title={words.exact.batch}>

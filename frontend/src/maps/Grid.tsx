@@ -9,6 +9,9 @@ import type { Plane } from "./planes";
 import type { PlaneStore } from "./store";
 import { indexAt, placeOf, planePlaces, type MapView } from "./view";
 
+/** Around all maps, so that the frame of the outermost is not cut. */
+const EDGE = 2;
+
 export interface GridProps {
   store: PlaneStore;
   /** Planes in the order in which they are drawn; null: as they are. */
@@ -39,7 +42,7 @@ export function Grid(props: GridProps) {
   const [version, setVersion] = useState(0);
   const at = useRef<Hit | null>(null);
   const layout = useMemo(
-    () => layGrid({ count: view.count, rows: view.rows, cols: view.cols, width: room.width, edge }),
+    () => layGrid({ count: view.count, rows: view.rows, cols: view.cols, width: room.width - 2 * EDGE, edge }),
     [view, room.width, edge],
   );
 
@@ -62,7 +65,7 @@ export function Grid(props: GridProps) {
     const slots = Array.from({ length: last - first }, (_, i) => first + i);
     store.want(slots.map(planeAt));
     props.onSeen?.(first, last);
-    pen.translate(-scrollLeft, -scrollTop);
+    pen.translate(EDGE - scrollLeft, EDGE - scrollTop);
     for (const slot of slots) drawCell(pen, props, layout, slot, planeAt(slot), painted);
     drawMarks(pen, props, layout, slots, planeAt);
   };
@@ -85,7 +88,7 @@ export function Grid(props: GridProps) {
   };
   const found = (event: MouseEvent): Hit | null => {
     const { left, top } = canvas.current!.getBoundingClientRect();
-    return hit(layout, event.clientX - left + box.current!.scrollLeft, event.clientY - top + box.current!.scrollTop);
+    return hit(layout, event.clientX - left + box.current!.scrollLeft - EDGE, event.clientY - top + box.current!.scrollTop - EDGE);
   };
   const key = (event: KeyboardEvent) => {
     const moves: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -104,11 +107,11 @@ export function Grid(props: GridProps) {
     <div
       class="maps" ref={box} tabIndex={0} role="application" aria-label={words.exact.grid(props.name)} data-tensor={props.tensor}
       data-columns={layout.columns} data-cell={`${layout.cellWidth} ${layout.cellHeight}`} data-planes={view.count} data-slices={view.rows + "×" + view.cols}
-      style={{ "--maps-height": `${layout.height}px` }} onScroll={later} onKeyDown={key}
+      style={{ "--maps-height": `${layout.height + 2 * EDGE}px` }} onScroll={later} onKeyDown={key}
       onPointerMove={(event) => pointAt(found(event))} onPointerLeave={() => pointAt(null)}
       onClick={(event) => { const index = found(event) && indexOf(found(event)!); if (index) props.onChoose(index); }}
     >
-      <div class="maps-room" style={{ height: `${layout.height}px`, width: `${layout.width}px` }}>
+      <div class="maps-room" style={{ height: `${layout.height + 2 * EDGE}px`, width: `${Math.max(layout.width + 2 * EDGE, room.width)}px` }}>
         <canvas ref={canvas} style={{ width: `${room.width}px`, height: `${room.height}px` }} />
       </div>
     </div>

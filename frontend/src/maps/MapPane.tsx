@@ -62,7 +62,6 @@ function Shown({ held, path, kind, edge, maps, typed, problem, onType }: MapPane
   const anyDead = useMemo(() => [...store.all()].some(({ dead }) => dead), [store, store.version.value]);
   return (
     <div class="map-pane" ref={room}>
-      {owner !== path && <p class="quiet note">{words.exact.from(owner)}</p>}
       <div class="tools wrap">
         <SliceBox text={maps.text} typed={typed} problem={problem} onType={onType} />
         <Downloads onNpy={() => void saveNpy()} onPng={savePng} python={python} />
@@ -76,6 +75,7 @@ function Shown({ held, path, kind, edge, maps, typed, problem, onType }: MapPane
         onSeen={(first, last) => (seen[0] === first && seen[1] === last ? undefined : setSeen([first, last]))}
       />
       <Ramp maps={maps} />
+      {owner !== path && <p class="quiet note">{words.exact.from(owner)}</p>}
       {view.count > 1 && seen[1] - seen[0] < view.count && <p class="quiet note">{words.exact.maps(seen[0], seen[1] - 1, view.count)}</p>}
       {anyDead && <p class="quiet note absent-key"><i /> {words.exact.dead}</p>}
       {isThin && <p class="sentence">{words.exact.thinned(view.axes[view.rowAxis]!.step, view.axes[view.colAxis]!.step)}</p>}

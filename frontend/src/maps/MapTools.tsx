@@ -75,7 +75,7 @@ export function SliceBox({ text, typed, problem, onType }: { text: string; typed
         key={typed ? "" : text} type="text" class="mono" spellcheck={false} autocomplete="off" aria-label={words.exact.slices} title={words.exact.slices} data-slices
         defaultValue={typed || text} onChange={(event) => onType(event.currentTarget.value.trim() === text && !typed ? "" : event.currentTarget.value.trim())}
       />
-      {typed && <button class="plain small" onClick={() => onType("")}>{words.exact.whole}</button>}
+      {typed && <button class="plain small" aria-label={words.exact.whole} title={words.exact.whole} onClick={() => onType("")}>×</button>}
       {problem && <p class="sentence bad">{problem}</p>}
     </div>
   );

@@ -34,10 +34,11 @@ const LEAST_HEIGHT = 14;
 
 export function layGrid({ count, rows, cols, width, edge }: GridInput): GridLayout {
   const room = Math.max(1, Math.floor((width + GAP) / (edge + GAP)));
-  // A few maps should not be stretched over the whole room.
   const columns = Math.max(1, Math.min(room, count));
-  const filled = edge > width ? edge : Math.floor((width - GAP * (room - 1)) / room);
-  const cellWidth = Math.max(4, count === 1 && edge <= width ? Math.min(width, Math.max(filled, Math.min(edge * 6, cols * 24))) : filled);
+  const filled = edge > width ? edge : Math.floor((width - GAP * (columns - 1)) / columns);
+  // A few maps grow into the room, but not beyond what their numbers need.
+  const most = count === 1 ? Math.max(edge * 7, 280) : edge * 2.4;
+  const cellWidth = Math.max(4, Math.min(filled, Math.max(edge, Math.min(most, cols * 24))));
   const cellHeight = Math.max(LEAST_HEIGHT, Math.min(Math.round((cellWidth * rows) / cols), cellWidth * 3));
   const lines = Math.ceil(count / columns);
   return {
