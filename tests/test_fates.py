@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import keras
+import numpy as np
 import pytest
 import tensorflow as tf
 
+import tb_layerflow as layerflow
 from tb_layerflow.capture import fates, flops
 from tb_layerflow.log.records import Op
 
@@ -53,3 +58,39 @@ def test_each_operation_has_the_fate_that_is_expected(name: str, fate: str, foun
 def test_costs_are_the_closed_formulas(type_: str, inputs: list, outputs: list, expected: int) -> None:
     attributes = {"ksize": [1, 2, 2, 1], "equation": b"abc,cde->abde"}
     assert flops.of(type_, inputs, outputs, attributes.get) == expected
+
+
+def test_a_traced_function_is_recorded_as_one_call(tmp_path: Path) -> None:
+    kernel = tf.Variable(tf.ones((3, 2)), name="kernel")
+
+    @tf.function(autograph=False)
+    def step(x: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.matmul(x, kernel, name="product"))
+        return tape.gradient(loss, kernel)
+
+    function = step.get_concrete_function(tf.TensorSpec((None, 3)))
+    layerflow.summary.lineage("steps/mine", function, step=2, writer=tmp_path)
+    layerflow.summary.outputs("steps/mine", np.ones(3), step=3, writer=tmp_path)
+    layerflow.summary.flush()
+    stream = layerflow.reader.LogDir(tmp_path).run(".").stream("manual")
+    ops = {op.name: op for op in stream.ops("steps/mine")}
+    assert stream.steps.tolist() == [2, 3] and {op.call for op in ops.values()} == {"steps/mine"}
+    (gradient,) = [op for op in ops.values() if op.type == "MatMul" and op.direction == "backward"]
+    assert (gradient.forward_op, gradient.fate) == ("product", "kept")
+    assert ops["Sum"].fate == "removed"
+    user = ops["product"].user_frame
+    assert user is not None
+    assert user.file == "test_fates.py"
+
+
+def test_what_is_no_concrete_function_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"get_concrete_function\(…\)"):
+        layerflow.summary.lineage("mine", lambda x: x, writer=tmp_path)
+
+
+def test_a_compiled_step_is_one_cluster(tmp_path: Path) -> None:
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name="dense")])
+    model.compile("sgd", "mse", jit_compile=True)
+    stream = layerflow.record(model, tmp_path, np.ones((2, 3), np.float32))
+    assert {op.fate for op in stream.ops()} == {fates.ONE_CLUSTER}
