@@ -1,6 +1,6 @@
 """How well findings tell faulty from healthy trainings, on trainings that set no threshold.
 
-`python -m bench findings` trains the held-out half of `faults.py`'s suite, every step recorded. `python -m bench.findings FOLDER`
+`python -m bench findings` trains the held-out half of the suite in `faults.py` and `healthy.py`, every step recorded. `python -m bench.findings FOLDER`
 keeps the logs there (those that exist are not made again), and prints both halves, with each finding that is missed or wrong.
 """
 
@@ -44,7 +44,8 @@ def measure() -> list[Figure]:
 
 def scored(held_out: bool, folder: Path, say: Any = None) -> Score:
     """Train one half of the suite and judge what is found; `say` takes a line for each finding that is missed or wrong."""
-    from .faults import faulty, healthy
+    from .faults import faulty
+    from .healthy import healthy
 
     planted = named = wrong = sound = 0
     for case in (*healthy(), *faulty()):
