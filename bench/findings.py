@@ -1,7 +1,8 @@
 """How well findings tell faulty from healthy trainings, on trainings that set no threshold.
 
-`python -m bench findings` trains the held-out half of the suite in `faults.py` and `healthy.py`, every step recorded. `python -m bench.findings FOLDER`
-keeps the logs there (those that exist are not made again), and prints both halves, with each finding that is missed or wrong.
+`python -m bench findings` trains the held-out half of the suite in `faults.py` and `healthy.py`, every step recorded.
+`python -m bench.findings FOLDER` keeps the logs there (those that exist are not made again), and prints both halves, with each
+finding that is missed or wrong.
 """
 
 from __future__ import annotations
