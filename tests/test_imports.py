@@ -21,10 +21,11 @@ ARROWS = {
     "plugin": {"reader", "_reader", "log", "analysis"},
     "summary": {"capture", "reader", "_reader", "log", "analysis"},
     "show": {"reader", "log", "analysis"},
-    "cli": {"show", "reader", "plugin", "log", "analysis"},
+    "operations": {"show", "reader", "log", "analysis"},
+    "cli": {"show", "operations", "reader", "plugin", "log", "analysis"},
     "__init__": {"summary", "reader", "capture"},
 }
-WITHOUT_TENSORFLOW = {"log", "analysis", "plugin", "_reader", "reader", "show", "cli"}
+WITHOUT_TENSORFLOW = {"log", "analysis", "plugin", "_reader", "reader", "show", "operations", "cli"}
 TENSORFLOW = {"tensorflow", "keras", "tf_keras"}
 
 

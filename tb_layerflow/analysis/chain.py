@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from tb_layerflow.log.records import Frame
+from typing import Protocol
 
 _OPS = re.compile(r"(?:tf_)?keras/src/ops/(\w+)\.py")
 _BACKEND = re.compile(r"(?:tf_)?keras/src/(?:backend/tensorflow/)?(\w+)\.py")
@@ -21,6 +20,17 @@ _SILENT_TYPES = frozenset({"Const", "Placeholder", "NoOp", "Identity", "ReadVari
 _WRAPPERS = frozenset({"sparse_wrapper", "static_call", "use_custom_ops", "wrapped_fn", "wrapper"})
 """Functions of Keras that only stand around others."""
 _OPS_WITH_OWN_FOLDER = {"image": "keras.ops.image", "linalg": "keras.ops.linalg"}
+
+
+class Frame(Protocol):
+    """One line of Python: its file, its function, and whose it is: `user`, `keras`, `tensorflow` or `library`."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def function(self) -> str: ...
+    @property
+    def origin(self) -> str: ...
 
 
 @dataclass(frozen=True)

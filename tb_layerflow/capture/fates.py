@@ -78,7 +78,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, st
         now = after.get(name)
         if now is not None and now.op == node.op:
             fates[name] = KEPT
-        elif now is not None and now.op == "Const" or now is None and name in constant and node.op != "Const":
+        elif (now is not None and now.op == "Const") or (now is None and name in constant and node.op != "Const"):
             fates[name] = FOLDED
         elif now is not None:
             fates[name] = f"fused into {name} ({now.op})" if now.op.startswith("_") else f"replaced by {now.op}"
