@@ -138,13 +138,12 @@ class Lineage:
         is_meant = _line_matcher(place)
         hit = {number for number, stack in enumerate(self._stacks) if any(map(is_meant, stack.frames))}
         found = {op.call for op in self._ops if op.call is not None and not op.backward and op.stack in hit}
-        parents = {call.parent for call in self.graph.record.calls}
-        for number in sorted(parents - {None}, reverse=True):  # type: ignore[type-var]
-            forward = [op for op in map(self._ops.__getitem__, self.inside(number or 0)) if not op.backward]  # type: ignore[arg-type]
+        for number in {call.parent for call in self.graph.record.calls if call.parent is not None}:
+            forward = [op for op in map(self._ops.__getitem__, self.inside(number)) if not op.backward]
             found.discard(number)
             if forward and all(op.stack in hit for op in forward):
                 found.add(number)
-        return [self.graph.calls[number] for number in sorted(one for one in found if one is not None)]
+        return [self.graph.calls[number] for number in sorted(found)]
 
     def search(self, text: str) -> list[int]:
         """The numbers of the operations whose name, type, variable or user line (`model.py:42`, its text) holds `text`."""

@@ -103,8 +103,8 @@ def _add_fates(recording: Recording, graph: records.Graph, results: Iterable[Any
 
 
 def _flops(operation: Any) -> float:
-    shapes = ([_shape(tensor) for tensor in tensors] for tensors in (operation.inputs, operation.outputs))
-    return flops.of(operation.type, *shapes, operation.get_attr)
+    inputs, outputs = ([_shape(tensor) for tensor in tensors] for tensors in (operation.inputs, operation.outputs))
+    return flops.of(operation.type, inputs, outputs, operation.get_attr)
 
 
 def _shape(tensor: Any) -> flops.Shape:
