@@ -66,19 +66,28 @@ def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], t
             np.testing.assert_array_equal(found[name], values, err_msg=name)
 
 
-@pytest.mark.parametrize("kind", ["train", "probe", "train and probe", "two callbacks"])
-@pytest.mark.parametrize("builder", sorted(models.BUILDERS))
+@pytest.mark.parametrize(
+    ("builder", "kind"),
+    [
+        ("logits", "train"),
+        ("softmax", "probe"),
+        ("softmax", "train and probe"),
+        ("softmax", "two callbacks"),
+        ("two outputs", "train and probe"),
+        ("two outputs", "two callbacks"),
+    ],
+)
 def test_traced_training_is_bit_identical(builder: str, kind: str, tmp_path: Path) -> None:
     assert_same(trained(builder, "traced", kind, tmp_path), plainly(builder, "traced"))
     assert len(layerflow.reader.LogDir(tmp_path).run(".").streams) == {"train": 1, "probe": 1, "train and probe": 2}.get(kind, 3)
 
 
-@pytest.mark.parametrize("builder", sorted(models.BUILDERS))
+@pytest.mark.parametrize("builder", ["softmax", "two outputs"])
 def test_eager_training_is_bit_identical(builder: str, tmp_path: Path) -> None:
     assert_same(trained(builder, "eager", "two callbacks", tmp_path), plainly(builder, "eager"))
 
 
-@pytest.mark.parametrize("builder", sorted(models.BUILDERS))
+@pytest.mark.parametrize("builder", ["logits", "two outputs"])
 def test_compiled_training_is_bit_identical_with_a_probe_and_equal_to_rounding_when_recorded(
     builder: str, tmp_path: Path
 ) -> None:
