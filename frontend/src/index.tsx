@@ -14,6 +14,7 @@ import { words } from "./strings";
 import base from "./style/base.css";
 import bar from "./style/bar.css";
 import findings from "./style/findings.css";
+import ops from "./style/ops.css";
 import inspector from "./style/inspector.css";
 import layout from "./style/layout.css";
 import maps from "./style/maps.css";
@@ -29,7 +30,7 @@ function adoptStyles(sheets: string[]): void {
 }
 
 export function render(): void {
-  adoptStyles([tokens, base, layout, bar, outline, inspector, maps, findings, uplotSheet]);
+  adoptStyles([tokens, base, layout, bar, outline, inspector, maps, findings, ops, uplotSheet]);
   document.documentElement.lang = "en";
   document.title = words.product;
   followDarkMode();

@@ -26,6 +26,7 @@ const KEYS: Record<string, (event: KeyboardEvent) => void> = {
 function escape(): void {
   if (state.menu.value) state.menu.value = "";
   else if (state.railOpen.value) state.railOpen.value = false;
+  else if (state.focus.value) state.focus.value = null;
   else if (state.heatmap.value) state.heatmap.value = false;
   else choose(null);
 }

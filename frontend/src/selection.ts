@@ -31,6 +31,8 @@ export function followChoice(): void {
   effect(() => {
     const call = state.chosen.value;
     const graph = state.graph.peek();
+    // Whichever view it was chosen in, a call takes the place of a bucket or a line.
+    if (call !== null) state.focus.value = null;
     if (!graph) return;
     const path = call === null ? "" : (graph.calls[call]?.path ?? "");
     // A call that this step's graph lacks stays remembered: the next step may have it again.
@@ -40,7 +42,38 @@ export function followChoice(): void {
 
 export function choose(call: number | null): void {
   state.chosen.value = call;
+  state.focus.value = null;
   if (call !== null) state.inspectorOpen.value = true;
+}
+
+/** The operation in the list of its call, or of its bucket. */
+export function showOp(op: { number: number; call: number | null; bucket: string }): void {
+  batch(() => {
+    if (op.call !== null) {
+      if (op.call !== state.chosen.value) reveal(op.call);
+      state.focus.value = null;
+      state.panel.value = "ops";
+    } else state.focus.value = { kind: "bucket", name: op.bucket || "other" };
+    state.chosenOp.value = op.number;
+    state.inspectorOpen.value = true;
+  });
+}
+
+/** A line of the program, `model.py:42`, with everything that it made. */
+export function showLine(place: string): void {
+  batch(() => {
+    state.focus.value = { kind: "line", name: place };
+    state.inspectorOpen.value = true;
+  });
+}
+
+/** The operations of a bucket: loss, metrics, optimizer, input, other. */
+export function showBucket(name: string): void {
+  batch(() => {
+    state.focus.value = { kind: "bucket", name };
+    state.chosenOp.value = null;
+    state.inspectorOpen.value = true;
+  });
 }
 
 /** Puts a call beside the chosen one in the charts, or takes it away; with nothing chosen it is the chosen one. */

@@ -74,6 +74,11 @@ export const lens = signal<{ path: string; port: number; index: number[] } | nul
 /** The number under the pointer, whose window is drawn in earlier maps. */
 export const pointed = signal<{ path: string; port: number; index: number[] } | null>(null);
 
+/** Number of the operation that stands open in a list; null: none. */
+export const chosenOp = signal<number | null>(null);
+/** What the inspector shows in place of a call: a bucket of operations, or a line of the program (`model.py:42`). */
+export const focus = signal<{ kind: "bucket" | "line"; name: string } | null>(null);
+
 /** How the errors are charted: which number of them, relative to what, on which scale, of which backward pass. */
 export interface ErrorLook {
   column: "l2" | "mean" | "max" | "spread";

@@ -1,1 +1,1 @@
-import{b as o}from"./chunk-VP2WHFIR.js";var s=self;s.onmessage=({data:t})=>{let e=null;try{e=o(t.boxes,t.links,t.options)}catch{}s.postMessage({ticket:t.ticket,positions:e})};
+import{c as o}from"./chunk-X6BUV45Z.js";var s=self;s.onmessage=({data:t})=>{let e=null;try{e=o(t.boxes,t.links,t.options)}catch{}s.postMessage({ticket:t.ticket,positions:e})};

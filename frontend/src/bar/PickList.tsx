@@ -9,16 +9,39 @@ interface PickListProps<T> {
   placeholder: string;
   /** Entries to show at most; how many more there are is said below. */
   limit?: number;
+  /** Further entries for a text, asked for once typing rests. */
+  more?(text: string): Promise<PickEntry<T>[]>;
   onPick(value: T): void;
 }
 
-export function PickList<T>({ entries, label, placeholder, limit = 200, onPick }: PickListProps<T>) {
+const REST_MS = 180;
+
+/** What was found elsewhere for the text; for another text nothing, so that no entry is read as its answer. */
+function useMore<T>(text: string, more?: (text: string) => Promise<PickEntry<T>[]>): PickEntry<T>[] {
+  const [answer, setAnswer] = useState<{ text: string; entries: PickEntry<T>[] }>({ text: "", entries: [] });
+  useEffect(() => {
+    const wanted = text.trim();
+    if (!more || wanted.length < 2) return;
+    let current = true;
+    const timer = setTimeout(() => {
+      more(wanted).then((entries) => current && setAnswer({ text: wanted, entries }), () => current && setAnswer({ text: wanted, entries: [] }));
+    }, REST_MS);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return answer.text === text.trim() ? answer.entries : [];
+}
+
+export function PickList<T>({ entries, label, placeholder, limit = 200, more, onPick }: PickListProps<T>) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(() => Math.max(0, entries.findIndex((entry) => entry.current)));
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const found = useMemo(() => narrow(entries, text), [entries, text]);
-  const shown = found.slice(0, limit);
+  const further = useMore(text, more);
+  const shown = [...found.slice(0, limit), ...further];
   useEffect(() => field.current?.focus(), []);
   useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [at, text]);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -62,7 +85,7 @@ export function PickList<T>({ entries, label, placeholder, limit = 200, onPick }
           </>
         ))}
         {!shown.length && <p class="quiet">{words.bar.nothingFound}</p>}
-        {found.length > shown.length && <p class="quiet">{words.overview.ledgerMore(found.length - shown.length)}</p>}
+        {found.length > limit && <p class="quiet">{words.overview.ledgerMore(found.length - limit)}</p>}
       </div>
     </div>
   );

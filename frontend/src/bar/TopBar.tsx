@@ -3,7 +3,6 @@ import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { runColour } from "../host";
 import { share } from "../memory";
-import { choose, reveal } from "../selection";
 import * as state from "../state";
 import { columnName, kindName, kindShort, words } from "../strings";
 import { LOSSES, lossColumns, RATIO, ratiosOf, WEIGHT_KINDS } from "../measures";
@@ -12,6 +11,7 @@ import { Execution } from "./Execution";
 import type { PickEntry } from "./narrow";
 import { PickList } from "./PickList";
 import { Popover } from "./Popover";
+import { Search } from "./Search";
 import { StepCursor } from "./StepCursor";
 
 export function TopBar() {
@@ -169,46 +169,6 @@ function ColourMenu() {
       }
     >
       <PickList entries={entries} label={words.bar.colourBy} placeholder={words.bar.colourSearch} onPick={pick} />
-    </Popover>
-  );
-}
-
-function Search() {
-  const calls = state.menu.value === "search" ? (state.graph.value?.calls ?? []) : [];
-  const entries: PickEntry<number>[] = calls.map((call, index) => ({
-    key: call.path,
-    value: index,
-    text: `${call.name} ${call.path} ${call.type}`,
-    show: (
-      <>
-        <span class="grow mono">{call.path === "." ? state.graph.value!.model : call.path}</span>
-        <span class="quiet">{call.type}</span>
-      </>
-    ),
-  }));
-  const pick = (call: number) => {
-    reveal(call);
-    if (state.graph.value?.calls[call]?.parent === null) choose(call);
-    state.menu.value = "";
-  };
-  return (
-    <Popover
-      name="search"
-      label={words.bar.search}
-      className="search"
-      align="end"
-      button={
-        <>
-          <svg class="glass" viewBox="0 0 14 14" aria-hidden="true">
-            <circle cx="6" cy="6" r="4.2" />
-            <path d="m9.2 9.2 3.3 3.3" />
-          </svg>
-          <span class="grow wide">{words.bar.searchPlaceholder}</span>
-          <kbd class="wide">/</kbd>
-        </>
-      }
-    >
-      <PickList entries={entries} label={words.bar.search} placeholder={words.bar.searchPlaceholder} limit={100} onPick={pick} />
     </Popover>
   );
 }

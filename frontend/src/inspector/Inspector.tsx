@@ -1,8 +1,9 @@
 /** The inspector: the chosen call in panels, or the overview where nothing is chosen. */
 import { FindingsOfCall } from "../findings/FindingsList";
 import { rough } from "../format";
+import { Focus } from "../ops/Focus";
 import { choose, tree } from "../selection";
-import { chosen, graph, inspectorOpen, panel } from "../state";
+import { chosen, focus, graph, inspectorOpen, panel } from "../state";
 import { statusSentence, words } from "../strings";
 import { Overview } from "./Overview";
 import { PANELS } from "./panels";
@@ -11,7 +12,7 @@ export function Inspector() {
   const call = chosen.value;
   return (
     <aside class={`inspector${inspectorOpen.value ? " open" : ""}`} aria-label={words.inspector.label}>
-      {graph.value && (call === null || !graph.value.calls[call] ? <Overview /> : <ChosenCall call={call} />)}
+      {graph.value && (focus.value ? <Focus key={focus.value.kind + focus.value.name} {...focus.value} /> : call === null || !graph.value.calls[call] ? <Overview /> : <ChosenCall call={call} />)}
     </aside>
   );
 }

@@ -4,6 +4,7 @@ import type { CallInfo } from "../types";
 import { Access } from "./Access";
 import { Distribution } from "./Distribution";
 import { Errors } from "./Errors";
+import { OpsPanel } from "../ops/OpsPanel";
 import { Values } from "./Values";
 import { Weights } from "./Weights";
 
@@ -18,6 +19,7 @@ export const PANELS: Panel[] = [
   { key: "values", component: Values },
   { key: "distribution", component: Distribution },
   { key: "errors", component: Errors, applies: (call) => call.kind !== "input" },
+  { key: "ops", component: OpsPanel, applies: (call) => call.kind !== "input" },
   { key: "weights", component: Weights, applies: (call) => call.layer !== null },
   { key: "access", component: Access },
 ];

@@ -21,6 +21,16 @@ export function seriesPython(run: string, stream: string, path: string, kind: st
   return `${openPython(run, stream)}\n${table}\nsteps, values = statistics.series(${quote(path)}, ${quote(column)}${place})`;
 }
 
+/** Of a call's path, or of a line `model.py:42`. */
+export function opsPython(run: string, stream: string, place: string): string {
+  if (/\.py:\d+$/.test(place)) return `${openPython(run, stream)}\ncalls = stream.calls_of(${quote(place)})`;
+  return `${openPython(run, stream)}\nchain = stream.chain(${quote(place)})\nops = stream.ops(${quote(place)})`;
+}
+
+export function bucketPython(run: string, stream: string, bucket: string): string {
+  return `${openPython(run, stream)}\nops = stream.ops(bucket=${quote(bucket)})`;
+}
+
 export function weightsPython(run: string, stream: string, path: string): string {
   return `${openPython(run, stream)}\nweights = stream.graph.find(${quote(path)})[0].weights`;
 }
