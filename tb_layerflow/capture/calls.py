@@ -42,7 +42,11 @@ class Leaf:
 
 @dataclass(eq=False)
 class Node:
-    """One call while the step runs. `layer` is the layer object (or Keras operation); None for inputs, taps and functions."""
+    """One call while the step runs. `layer` is the layer object (or Keras operation); None for inputs, taps and functions.
+
+    `repeated` is the call that this one runs again during a backward pass (such a node is in no tree), `recomputed` says that
+    of the other.
+    """
 
     layer: Any
     name: str
@@ -57,6 +61,8 @@ class Node:
     training: bool = False
     traced_inside: bool = False
     repeats: int = 0
+    repeated: Node | None = None
+    recomputed: bool = False
     operations: tuple[int, int] = (0, 0)
     path: str = ""
     index: int = -1

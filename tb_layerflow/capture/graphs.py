@@ -52,6 +52,11 @@ def why_inner(graph: Any, outer: Any) -> str:
     return reasons[-1] if reasons else ""
 
 
+def is_loop_body(tensor: Any) -> bool:
+    """Whether a tensor of a graph was made in the body that `tf.vectorized_map` runs once, to convert it."""
+    return "loop_body" in tensor.op.name.split("/")
+
+
 def belongs(tensor: Any, graph: Any) -> bool:
     """Whether a tensor can be read in `graph` (None: eagerly)."""
     if graph is None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
 import tensorflow as tf
+from numpy.typing import NDArray
 
 from tb_layerflow.log import records
 
@@ -108,7 +107,7 @@ def conclude(
     plan = Plan(everything=everything)
     for node, call in zip(nodes, graph.calls, strict=True):
         _plan_call(plan, node, call, passes, set(kinds))
-    graph.ledger = _ledger(graph, dropped, set(kinds), recording)
+    graph.ledger = _ledger(graph, dropped, set(kinds), recording, _inside_functions(nodes, layers))
     _add_lineage(recording, graph, layers, results, source="source" in kinds)
     return Outcome(graph, plan, nodes, layers, dropped)
 
@@ -136,8 +135,18 @@ def _drop_phantoms(recording: Recording, results: Iterable[Any]) -> int:
             and node.kind != "input"
             and not any(tensor.op in needed or _logits_needed(node, needed) for tensor in tensors)
         )
+        if node.dead and graphs.is_loop_body(tensors[0]):
+            _keep_structure(node)
     recording.roots, dropped = calls.prune(recording.roots)
     return dropped
+
+
+def _keep_structure(node: Node) -> None:
+    """A call in the body that `tf.vectorized_map` converts: it ran, on one element, and its tensors are nobody's."""
+    node.dead = False
+    node.status = "inside a loop"
+    for leaf in [*node.inputs, *node.outputs]:
+        leaf.tensor, leaf.status, leaf.error = None, leaf.status or node.status, node.status
 
 
 def _logits_needed(node: Node, needed: set[Any]) -> bool:
@@ -243,11 +252,27 @@ def _plan_errors(plan: Plan, node: Node, number: int, leaf: Leaf, port: records.
     if by_kind:
         return
     inner = next((error.status for error in leaf.errors if error.status), "")
-    at_logits = any(other.key == "logits" and other.errors for other in node.outputs if other is not leaf)
-    port.error = inner or ("at the logits" if at_logits else "not connected")
+    others = [other for other in node.outputs if other is not leaf and other.errors]
+    if leaf.key == "logits" and any(other.key != "logits" for other in others):
+        port.error = inner or "at the output"
+        return
+    port.error = inner or ("at the logits" if any(other.key == "logits" for other in others) else "not connected")
 
 
-def _ledger(graph: records.Graph, dropped: int, kinds: set[str], recording: Recording) -> list[records.LedgerEntry]:
+def _inside_functions(nodes: list[Node], layers: list[Any]) -> set[int]:
+    """The layers below calls that are a `tf.function`, which Keras traced when it built the model: they ran, unseen."""
+    below = {
+        id(layer)
+        for node in nodes
+        if node.traced_inside and hasattr(node.layer, "_flatten_layers")
+        for layer in node.layer._flatten_layers(include_self=False)
+    }
+    return {number for number, layer in enumerate(layers) if id(layer) in below}
+
+
+def _ledger(
+    graph: records.Graph, dropped: int, kinds: set[str], recording: Recording, inside: set[int]
+) -> list[records.LedgerEntry]:
     entries = []
     for call in graph.calls:
         if call.status:
@@ -259,8 +284,8 @@ def _ledger(graph: records.Graph, dropped: int, kinds: set[str], recording: Reco
             if port.error and "errors" in kinds and call.kind != "input":
                 entries.append(records.LedgerEntry(call.path, "error", number, "skipped", port.error))
     entries += [
-        records.LedgerEntry(layer.path, "", -1, "skipped", "never called in this step")
-        for layer in graph.layers
+        records.LedgerEntry(layer.path, "", -1, "skipped", "inside a tf.function" if number in inside else "never called in this step")
+        for number, layer in enumerate(graph.layers)
         if not layer.called
     ]
     if dropped:

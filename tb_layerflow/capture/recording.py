@@ -10,10 +10,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import graphs, nests
+from . import graphs, nests, recomputation
 from .calls import Error, Leaf, Node
 from .lineage import Lineage
-from .taps import Tapes, tap
+from .taps import Tapes, identity, tap
 
 _active = threading.local()
 
@@ -107,22 +107,36 @@ class Recording:
         node.training = _is_true(kwargs.get("training"))
         node.traced_inside = hasattr(call, "get_concrete_function")
         node.operations = (self._operation_count(), 0)
-        (parent.children if parent else self.roots).append(node)
+        node.repeated = self._repeated_by(node, nests.arguments(call, args, kwargs))
+        if node.repeated is None:
+            (parent.children if parent else self.roots).append(node)
         received = nests.arguments(call, args, kwargs)
         before = self._received_before_cast(layer, call, received)
-        if parent is None:
+        if parent is None and node.repeated is None:
             self._add_root_inputs(node, before)
         for (key, tensor), (_, uncast) in zip(received, before, strict=True):
             node.inputs.append(self._input(node, key, tensor, uncast))
         self.stack.append(node)
         if self.lineage is not None:
-            self.lineage.enter(call=node)
+            self.lineage.enter(call=node.repeated or node)
         return node
+
+    def _repeated_by(self, node: Node, received: list[tuple[str, Any]]) -> Node | None:
+        """The call of the forward pass that a backward pass runs again, to save memory; None: it is a call like any other."""
+        if not self.tapes.running:
+            return None
+        if node.parent is not None:
+            again = None if node.parent.repeated is None else recomputation.among(node.parent.repeated.children, node, received)
+        else:
+            again = recomputation.among([below for root in self.roots for below in root.walk()], node, received)
+        if again is not None:
+            again.recomputed = True
+        return again
 
     def _end(self, node: Node, outputs: Any) -> Any:
         self.stack.pop()
         if self.lineage is not None:
-            self.lineage.leave_call(node)
+            self.lineage.leave_call(node.repeated or node)
         node.operations = (node.operations[0], self._operation_count())
         outputs = nests.map_leaves(lambda port, leaf: leaf, outputs)
         for key, leaf in nests.flatten(outputs):
@@ -154,7 +168,7 @@ class Recording:
             return
         node.failed = True
         if self.lineage is not None:
-            self.lineage.leave_call(node)
+            self.lineage.leave_call(node.repeated or node)
         while self.stack and self.stack.pop() is not node:
             pass
 
@@ -194,7 +208,8 @@ class Recording:
     def _leaf(self, node: Node, key: str, leaf: Any) -> Leaf:
         kind, values = _values_of(leaf)
         if values is None:
-            return Leaf(key, None, None, type(leaf).__name__ if leaf is not None else "", kind, status=_no_statistics(kind))
+            status = _no_statistics(kind)
+            return Leaf(key, None, None, type(leaf).__name__ if leaf is not None else "", kind, status=status, error=status)
         shape = None if values.shape.rank is None else tuple(-1 if size is None else size for size in values.shape)
         if kind in ("ragged", "sparse"):
             shape = None if leaf.shape.rank is None else tuple(-1 if size is None else size for size in leaf.shape)
@@ -212,6 +227,8 @@ class Recording:
         if isinstance(leaf, tf.Tensor):
             found.source = self._producers.get(id(leaf))
             found.same_as_source = found.source is not None
+        if found.kind in ("ragged", "sparse") and found.tensor is not None and self.errors and found.tensor.dtype.is_floating:
+            return self._pass_on_values(node, port, leaf)
         if not isinstance(leaf, tf.Tensor) or found.tensor is None or not leaf.dtype.is_floating or not self.errors:
             if found.tensor is not None and found.error == "":
                 found.error = "no backward pass" if not self.errors else found.kind
@@ -222,8 +239,9 @@ class Recording:
             return leaf
         self.tapes.watch(leaf)
         at_logits = Leaf("logits", None, found.shape, found.dtype)
+        to_output, to_logits = recomputation.receivers(node, port, found, at_logits)
         passed_on, before = tap(
-            leaf, lambda gradient: self._receive(found, gradient), lambda gradient: self._receive(at_logits, gradient)
+            leaf, lambda gradient: self._receive(to_output, gradient), lambda gradient: self._receive(to_logits, gradient)
         )
         if before is not None:
             at_logits.tensor, at_logits.op = before, _name_of_operation(before)
@@ -234,9 +252,24 @@ class Recording:
         self._keep(passed_on, node, port)
         return passed_on
 
+    def _pass_on_values(self, node: Node, port: int, leaf: Any) -> Any:
+        """A ragged or sparse tensor whose values went through a tap; the rest of it is as it was."""
+        found = node.outputs[port]
+        values = found.tensor
+        self.tapes.watch(values)
+        receiver, _ = recomputation.receivers(node, port, found, found)
+        found.passed_on = identity(values, lambda gradient: self._receive(receiver, gradient))
+        self.watched.append(found.passed_on)
+        parts = tf.nest.flatten(leaf, expand_composites=True)
+        passed_on = tf.nest.pack_sequence_as(
+            leaf, [found.passed_on if part is values else part for part in parts], expand_composites=True
+        )
+        self._keep(passed_on, node, port)
+        return passed_on
+
     def _keep(self, tensor: Any, node: Node, port: int) -> None:
         self._kept.append(tensor)
-        self._producers[id(tensor)] = (node, port)
+        self._producers[id(tensor)] = (node.repeated or node, port)
 
     # ------------------------------------------------------------------------------------------------------------- errors
 

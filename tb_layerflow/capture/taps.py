@@ -22,13 +22,16 @@ def identity(tensor: Any, received: Callable[[Any], None]) -> Any:
     """The same tensor, passed on; `received` is called with each gradient that comes back through it."""
     with record.stop_recording():
         passed_on = tf.identity(tensor)
+    _record_identity(passed_on, tensor, received)
+    return passed_on
 
+
+def _record_identity(passed_on: Any, tensor: Any, received: Callable[[Any], None]) -> None:
     def backward(gradient: Any) -> list[Any]:
         received(gradient)
         return [gradient]
 
     record.record_operation("LayerFlowTap", [passed_on], [tensor], backward)
-    return passed_on
 
 
 def tap(tensor: Any, received: Callable[[Any], None], received_at_logits: Callable[[Any], None]) -> tuple[Any, Any]:
@@ -40,9 +43,7 @@ def tap(tensor: Any, received: Callable[[Any], None], received_at_logits: Callab
     keras_logits = getattr(tensor, "_keras_logits", None)
     if operation is not None and operation.type in REAPPLIED and keras_logits is None:
         logits = identity(operation.inputs[0], received_at_logits)
-        reapply = tf.raw_ops.Softmax if operation.type == "Softmax" else tf.raw_ops.Sigmoid
-        passed_on = reapply(logits=logits) if operation.type == "Softmax" else reapply(x=logits)
-        passed_on.set_shape(tensor.shape)
+        passed_on = _applied_again(operation.type, logits, tensor, received)
         _carry_mask(tensor, passed_on)
         return passed_on, operation.inputs[0]
     passed_on = identity(tensor, received)
@@ -50,6 +51,19 @@ def tap(tensor: Any, received: Callable[[Any], None], received_at_logits: Callab
     if keras_logits is not None:
         passed_on._keras_logits = identity(keras_logits, received_at_logits)
     return passed_on, keras_logits
+
+
+def _applied_again(kind: str, logits: Any, tensor: Any, received: Callable[[Any], None]) -> Any:
+    """Softmax or Sigmoid of `logits`, which equals `tensor`; for tapes it is an identity of `tensor`.
+
+    So whoever looks at its operation finds the logits, and what comes back from those who read the output itself goes through
+    the user's own operation.
+    """
+    with record.stop_recording():
+        passed_on = tf.raw_ops.Softmax(logits=logits) if kind == "Softmax" else tf.raw_ops.Sigmoid(x=logits)
+    passed_on.set_shape(tensor.shape)
+    _record_identity(passed_on, tensor, received)
+    return passed_on
 
 
 def _carry_mask(old: Any, new: Any) -> None:
