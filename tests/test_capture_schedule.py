@@ -15,6 +15,8 @@ from tb_layerflow.capture import schedule
 from tb_layerflow.capture.warn import LayerFlowWarning
 from tests import models
 
+pytestmark = pytest.mark.filterwarnings("ignore:Your input ran out of data")  # Keras 3.3 says so after every unknown end
+
 BATCH = 2
 STEPS = 8
 
