@@ -94,3 +94,24 @@ def is_stateful_random(operation: Any) -> bool:
     definition = operation.op_def
     named = operation.type.startswith(("Random", "ParameterizedTruncatedNormal", "TruncatedNormal", "Multinomial"))
     return bool(named and definition is not None and definition.is_stateful)
+
+
+_CONTRACTIONS = frozenset({"Conv2D", "Conv3D", "DepthwiseConv2dNative", "MatMul", "BatchMatMulV2"})
+_PASSED_THROUGH = frozenset({"Identity", "Reshape"})
+
+
+def is_fused_into_sum(tensor: Any) -> bool:
+    """Whether TensorFlow's optimizer may compute a contraction, its bias and the sum after it at once, so that `tensor`, which
+    lies in between, exists in no plain step. Where it is asked for, the three run apart, and round apart.
+    """
+    operation = tensor.op
+    if operation.type != "BiasAdd" or operation.inputs[0].op.type not in _CONTRACTIONS:
+        return False
+    waiting = [tensor]
+    while waiting:
+        for consumer in waiting.pop().consumers():
+            if consumer.type in ("AddV2", "Add"):
+                return True
+            if consumer.type in _PASSED_THROUGH:
+                waiting += consumer.outputs
+    return False

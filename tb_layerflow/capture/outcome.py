@@ -112,9 +112,7 @@ def conclude(
     return Outcome(graph, plan, nodes, layers, dropped)
 
 
-def _add_lineage(
-    recording: Recording, graph: records.Graph, layers: list[Any], results: list[Any], *, source: bool
-) -> None:
+def _add_lineage(recording: Recording, graph: records.Graph, layers: list[Any], results: list[Any], *, source: bool) -> None:
     try:
         graph_operations.describe(recording, graph, layers, results, source=source)
     except Exception as error:  # the numbers are worth more than their lineage
@@ -284,7 +282,9 @@ def _ledger(
             if port.error and "errors" in kinds and call.kind != "input":
                 entries.append(records.LedgerEntry(call.path, "error", number, "skipped", port.error))
     entries += [
-        records.LedgerEntry(layer.path, "", -1, "skipped", "inside a tf.function" if number in inside else "never called in this step")
+        records.LedgerEntry(
+            layer.path, "", -1, "skipped", "inside a tf.function" if number in inside else "never called in this step"
+        )
         for number, layer in enumerate(graph.layers)
         if not layer.called
     ]
@@ -292,6 +292,7 @@ def _ledger(
         text = f"{dropped} calls that nothing in the step depends on (shape probes and the like) are not part of it"
         entries.append(records.LedgerEntry("", "", -1, "note", text))
     entries += [records.LedgerEntry(path, "", -1, "note", text) for path, text in _random_notes(recording)]
+    entries += [records.LedgerEntry(path, "output", -1, "note", _FUSED) for path in _fused(recording)]
     return entries
 
 
@@ -311,3 +312,21 @@ def _random_notes(recording: Recording) -> list[tuple[str, str]]:
                     "compiled variant: training is the same in distribution, not bit by bit"
                 )
     return list(notes.items())
+
+
+_FUSED = (
+    "TensorFlow may compute this output and the sum after it at once in steps that are not recorded: recorded steps equal them to "
+    "rounding, not bit by bit"
+)
+
+
+def _fused(recording: Recording) -> list[str]:
+    """The calls whose outputs the plain step may never make, because they are fused with what follows."""
+    if recording.graph is None:
+        return []
+    return [
+        node.path
+        for node in calls.walk(recording.roots)
+        if not node.children
+        if any(leaf.passed_on is not None and graphs.is_fused_into_sum(leaf.tensor) for leaf in node.outputs)
+    ]
