@@ -133,14 +133,13 @@ class Lineage:
     def calls_of(self, place: str) -> list[Call]:
         """The calls that a user's line made: `model.py:42`, or `model.py` for every line of the file.
 
-        A line made a call where forward operations of the call have it among their frames; of a group, where all have.
+        A line made a call where forward operations of its own have it among their frames, and a group where all inside it have.
         """
         is_meant = _line_matcher(place)
         hit = {number for number, stack in enumerate(self._stacks) if any(map(is_meant, stack.frames))}
         found = {op.call for op in self._ops if op.call is not None and not op.backward and op.stack in hit}
         for number in {call.parent for call in self.graph.record.calls if call.parent is not None}:
             forward = [op for op in map(self._ops.__getitem__, self.inside(number)) if not op.backward]
-            found.discard(number)
             if forward and all(op.stack in hit for op in forward):
                 found.add(number)
         return [self.graph.calls[number] for number in sorted(found)]
