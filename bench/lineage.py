@@ -21,18 +21,22 @@ Case = tuple[keras.Model, Any, Any]
 
 
 def dense() -> Case:
+    """Two dense layers and a dropout."""
     model = keras.Sequential([keras.Input((6,)), layers.Dense(8, activation="relu"), layers.Dropout(0.2), layers.Dense(1)])
     return model, np.ones((4, 6), np.float32), np.ones((4, 1), np.float32)
 
 
 def convolutions() -> Case:
+    """Plain, separable and transposed convolutions."""
     image = keras.Input((16, 16, 3))
     x = layers.SeparableConv2D(8, 3)(layers.BatchNormalization()(layers.Conv2D(8, 3, activation="relu")(image)))
     x = layers.Conv2DTranspose(4, 3)(layers.UpSampling2D()(layers.AveragePooling2D(2)(x)))
-    return keras.Model(image, layers.Dense(1)(layers.GlobalMaxPooling2D()(x))), np.ones((4, 16, 16, 3), np.float32), np.ones((4, 1))
+    model = keras.Model(image, layers.Dense(1)(layers.GlobalMaxPooling2D()(x)))
+    return model, np.ones((4, 16, 16, 3), np.float32), np.ones((4, 1), np.float32)
 
 
 def operators() -> Case:
+    """A shared layer and Keras operations."""
     left, right = keras.Input((4,)), keras.Input((4,))
     shared = layers.Dense(4, activation="gelu")
     x = keras.ops.abs(shared(left) - shared(right)) * 2.0
@@ -40,6 +44,7 @@ def operators() -> Case:
 
 
 def attention() -> Case:
+    """An embedding with its mask, attention, a residual."""
     words = keras.Input((6,), dtype="int32")
     x = layers.Embedding(20, 8, mask_zero=True)(words)
     x = layers.LayerNormalization()(x + layers.MultiHeadAttention(2, 4)(x, x))
@@ -48,18 +53,21 @@ def attention() -> Case:
 
 
 def recurrent() -> Case:
+    """Loops: a bidirectional LSTM and a GRU."""
     both = layers.Bidirectional(layers.LSTM(4, return_sequences=True))
     model = keras.Sequential([keras.Input((6, 3)), both, layers.GRU(4), layers.Dense(1)])
     return model, np.ones((4, 6, 3), np.float32), np.ones((4, 1), np.float32)
 
 
 def distributed_in_time() -> Case:
+    """A wrapper that skips `__call__`."""
     each = layers.TimeDistributed(layers.Dense(4))
     model = keras.Sequential([keras.Input((5, 3)), each, layers.Conv1D(3, 2), layers.Flatten(), layers.Dense(1)])
     return model, np.ones((4, 5, 3), np.float32), np.ones((4, 1), np.float32)
 
 
 def own_step() -> Case:
+    """A `train_step` of its own with two tapes."""
     class Penalised(keras.Model):
         """A penalty on the gradient: two tapes, one inside the other."""
 
