@@ -257,6 +257,8 @@ class Recorder:
         voice = warn.Voice(strict)
         chosen = selection.Selection(layers)
         listed = [] if models is None else list(models) if isinstance(models, (list, tuple)) else [models]
+        if listed:
+            chosen = selection.OfModels(chosen, listed)
         self._loop = recorder.LoopRecorder(
             sink.Sink(folder, stream, voice, chosen),
             schedule.Schedule(every),
@@ -452,9 +454,9 @@ def record(
     well.
 
     Args:
-        model: a Keras model.
+        model: a Keras model; or a `tf.function` or `tf.Module`, whose calls are recorded below a root of kind "function".
         log_dir: the run's folder; None: a temporary one.
-        x: the samples, an array or any nest of arrays with the samples first.
+        x: the samples, an array or any nest of arrays with the samples first; a function gets a tuple as several arguments.
         y: their labels, or None.
         loss: what Keras takes as a loss; None: the model's own, if it is compiled.
         step: the step of the record, from 0 on.
@@ -467,7 +469,7 @@ def record(
         The stream, as `tb_layerflow.reader` gives it.
 
     Raises:
-        TypeError: `model` is no Keras model, or x is missing.
+        TypeError: `model` cannot be recorded, or x is missing.
         ValueError: an argument has a value that it cannot have.
         OSError: the log cannot be written.
     """

@@ -171,6 +171,19 @@ def _union(needs: list[Needs]) -> Needs:
     return Needs(selected, kinds, any(need.everything for need in needs), instruments)
 
 
+def is_fitting(callback: Any) -> bool:
+    """Whether a `fit` with this callback is running, in any thread: Keras says nothing where one ended in an exception."""
+    for frame in sys._current_frames().values():
+        running: Any = frame
+        while running is not None:
+            if running.f_code.co_name == "fit":
+                listed = getattr(running.f_locals.get("callbacks"), "callbacks", None) or ()
+                if any(listing is callback for listing in listed):
+                    return True
+            running = running.f_back
+    return False
+
+
 def _in_fit_of(model: Any, requests: list[Any]) -> bool:
     """Whether the nearest `fit` of the model on the stack is one with the callbacks that armed the function."""
     frame = sys._getframe(1)

@@ -69,6 +69,8 @@ class Training:
         self.model: Any = None
         self.params: dict[str, Any] = {}
         self._sinks = sinks
+        for sink in sinks.values():
+            sink.in_use = lambda: attachment.is_fitting(callback)
         self._probe = probe
         self._schedule = schedule
         self._selection = selection

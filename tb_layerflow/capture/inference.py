@@ -67,6 +67,10 @@ class Inference:
         )
 
     @property
+    def _autograph(self) -> bool:
+        return families.of(self.model).name != "keras"
+
+    @property
     def _eager(self) -> bool:
         return bool(getattr(self.model, "run_eagerly", False))
 
@@ -81,8 +85,7 @@ class Inference:
             self._function = self._step
             return
         jit = bool(execution.report(self.model, function="").jit_compile)
-        converts = families.of(self.model).name != "keras"
-        function = tf.function(self._step, reduce_retracing=True, jit_compile=jit, autograph=converts)
+        function = tf.function(self._step, reduce_retracing=True, jit_compile=jit, autograph=self._autograph)
         described = nests.map_leaves(lambda _, leaf: _of_any_size(leaf), chunk) if any_size else chunk
         started = time.perf_counter()
         with hooks.installed():

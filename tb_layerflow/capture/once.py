@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tb_layerflow.log import records
 
 from . import families, instrument, labels, value_writer, wanted
+from .function_inference import FunctionInference, is_function
 from .inference import Inference
 from .samples import Samples
 from .selection import Selection
@@ -41,20 +42,22 @@ def record_model(
     """Record one run of `model`; returns the folder of the log.
 
     Raises:
-        NotKeras: `model` is no Keras model.
+        NotKeras: `model` is neither a Keras model nor a function.
         ValueError: there are labels, but no loss that they could be for.
         RecordingError: with `strict`, something could not be recorded.
         OSError: the log cannot be written.
     """
-    families.of(model)
+    runs = FunctionInference if is_function(model) else Inference
+    if runs is Inference:
+        families.of(model)
     folder = log_dir if log_dir is not None else tempfile.mkdtemp(prefix="layerflow-")
     voice = Voice(strict)
     found = _loss_function(model, loss)
     instruments = wanted.for_samples(kinds, samples, weights=True, loss=found, values=values, everything=everything)
-    inference = Inference(model, Needs(selection, kinds, everything), training=training, loss=found, instruments=instruments)
+    inference = runs(model, Needs(selection, kinds, everything), training=training, loss=found, instruments=instruments)
     if samples.has_labels and not inference.has_loss:
         raise ValueError(
-            f"record was given y, but {model.name!r} has no loss: compile it, give loss=, or leave y out. Received: loss=None."
+            f"record was given y, but {_name_of(model)!r} has no loss: compile it, give loss=, or leave y out. Received: loss=None."
         )
     outcome, figures, losses, chunks = inference.run(samples)
     for sentence in selection.unmatched(outcome.graph):
@@ -74,10 +77,18 @@ def record_model(
     return folder
 
 
+def _name_of(model: Any) -> str:
+    return str(getattr(model, "name", None) or getattr(model, "__name__", None) or type(model).__name__)
+
+
 def _loss_function(model: Any, loss: Any) -> Callable[[Any, Any, Any], Any] | None:
     if loss is None:
         return None
-    found = loss if callable(loss) and not isinstance(loss, type) else families.of(model).module.losses.get(loss)
+    if callable(loss) and not isinstance(loss, type):
+        found = loss
+    else:
+        family = families.of(model) if families.is_layer(model) else families.loaded()[0]
+        found = family.module.losses.get(loss)
 
     def compute(y: Any, y_pred: Any, sample_weight: Any) -> Any:
         import tensorflow as tf

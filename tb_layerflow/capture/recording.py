@@ -146,6 +146,18 @@ class Recording:
         node.outputs += logits
         return tapped
 
+    def function(self, name: str, kind: str, function: Any, args: tuple[Any, ...]) -> Any:
+        """Run `function` as a root of its own: a `tf.function` or a module, of the class name `kind`."""
+        node = Node(None, name, kind, "function", None)
+        received = nests.arguments(function, args, {})
+        self.roots.append(node)
+        self._add_root_inputs(node, received)
+        node.inputs = [self._input(node, key, tensor, tensor) for key, tensor in received]
+        self.stack.append(node)
+        if self.lineage is not None:
+            self.lineage.enter(call=node)
+        return self.end(node, function(*args))
+
     def tap(self, name: str, tensor: Any) -> Any:
         """Make a tensor (or nest of them) the output of a call of its own, below the call that runs."""
         parent = self.stack[-1] if self.stack else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from tb_layerflow.log import paths, records
 
-from . import families
+from . import access, families
 
 
 class UnknownLayer(ValueError):
@@ -67,6 +67,38 @@ class Selection:
                 hint = f" Nearest: {', '.join(nearest)}." if nearest else ""
                 sentences.append(f"layers: no call of {graph.model!r} matches {pattern!r}.{hint}")
         return sentences
+
+
+class OfModels:
+    """A selection narrowed to the calls of some models: those of others keep their structure, and have no numbers.
+
+    `models` may grow; asked about the calls of a graph in their order.
+    """
+
+    everything = False
+
+    def __init__(self, chosen: Selection, models: list[Any]) -> None:
+        self._chosen = chosen
+        self._models = models
+        self._held: set[int] = set()
+        self._answers: dict[str, bool] = {}
+
+    def __call__(self, call: records.Call, layer: Any) -> bool:
+        """Whether the call is of one of the models, and chosen; a tap always counts as one, an input as its root does."""
+        if call.parent is None:
+            self._answers.clear()
+            self._held = {id(found.layer) for model in self._models for found in access.reachable(model)}
+        if layer is None:
+            parent = call.path.rpartition("/")[0] or paths.ROOT
+            ours = call.kind != "input" or self._answers.get(parent, True)
+        else:
+            ours = id(layer) in self._held
+        self._answers[call.path] = ours
+        return ours and self._chosen(call, layer)
+
+    def unmatched(self, graph: records.Graph) -> list[str]:
+        """As the selection says."""
+        return self._chosen.unmatched(graph)
 
 
 def _listed(layers: Any) -> Iterable[Any]:

@@ -55,6 +55,7 @@ class Sink:
         self.records = 0
         self.listeners: list[Callable[[str, records.Graph, records.Record], None]] = []
         self.idle = False
+        self.in_use: Callable[[], bool] | None = None
         self._voice = voice
         self._selection = selection
         self._values = values
@@ -70,6 +71,11 @@ class Sink:
     def writer(self) -> StreamWriter | None:
         """The open log, or None before the first record and after the disk failed."""
         return self._writer
+
+    @property
+    def is_free(self) -> bool:
+        """Whether another writer may take over: the fit has ended, by itself or in an exception."""
+        return self.idle or (self.in_use is not None and not self.in_use())
 
     @property
     def takes_values(self) -> bool:
@@ -91,7 +97,7 @@ class Sink:
         if self._writer is not None or self._broken:
             return
         for other in list(_open_sinks):
-            if other.idle and other.stream == self.stream and _same_folder(other.log_dir, self.log_dir):
+            if other.is_free and other.stream == self.stream and _same_folder(other.log_dir, self.log_dir):
                 other.close()
         try:
             self._writer = StreamWriter(self.log_dir, self.stream, open_records=FastRecords)
