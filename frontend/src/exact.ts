@@ -90,6 +90,16 @@ export function nearestEarlier(steps: readonly number[], step: number): number |
   return found;
 }
 
+/** The exact values of one step, with its own graph and statistics. */
+export async function heldAt(run: string, stream: string, step: number): Promise<Held> {
+  const steps = state.steps.peek()!;
+  const trace = stepOfTrace(steps, Math.max(0, steps.step.indexOf(step)));
+  const [info, graph, record] = await Promise.all([
+    fetchValues(run, stream, step), fetchGraph(run, stream, trace), fetchRecord(run, stream, step),
+  ]);
+  return heldFrom(run, stream, info, graph, record);
+}
+
 let asked = 0;
 
 async function load(run: string, stream: string, step: number): Promise<void> {
@@ -103,15 +113,12 @@ async function load(run: string, stream: string, step: number): Promise<void> {
     if (nearest === null) return void batch(() => ((state.held.value = null), (state.noValues.value = words.exact.none)));
     const kept = state.held.peek();
     if (kept?.step === nearest && kept.run === run && kept.stream === stream) return;
-    const trace = stepOfTrace(steps, Math.max(0, steps.step.indexOf(nearest)));
-    const [info, graph, record] = await Promise.all([
-      fetchValues(run, stream, nearest), fetchGraph(run, stream, trace), fetchRecord(run, stream, nearest),
-    ]);
+    const found = await heldAt(run, stream, nearest);
     if (mine !== asked) return;
     batch(() => {
-      state.held.value = heldFrom(run, stream, info, graph, record);
+      state.held.value = found;
       state.noValues.value = "";
-      if (state.sample.peek() >= info.samples) state.sample.value = 0;
+      if (state.sample.peek() >= found.info.samples) state.sample.value = 0;
     });
   } catch (error) {
     if (mine === asked) state.noValues.value = error instanceof Error ? error.message : String(error);

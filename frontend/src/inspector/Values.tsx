@@ -36,7 +36,7 @@ export function Values({ call }: { call: number }) {
       {!inMaps && (
         <>
           {heldTensor(at, path, kind, shown) && <div class="tools wrap"><RangeAndOrder many={manyMaps(at, path, kind, shown)} /></div>}
-          <MapPane held={at} path={path} kind={kind} port={shown} edge={54} />
+          <MapPane held={at} path={path} kind={kind} port={shown} edge={52} />
         </>
       )}
       <Lens held={at} />

@@ -160,8 +160,8 @@ export class Thumbnails {
     const { held, sample } = this;
     const tensor = slot.tensor!;
     try {
-      if (slot.isPicture) slot.small = pictureOf(await fetchPicture(held, sample));
-      else if (isImage(held, tensor)) slot.small = imageOf(await fetchValue(tensor.place, String(sample)), tensor);
+      if (slot.isPicture) slot.small = pictured(pictureOf(await fetchPicture(held, sample)));
+      else if (isImage(held, tensor)) slot.small = pictured(imageOf(await fetchValue(tensor.place, String(sample))));
       else slot.small = await mapsOf(tensor, sample);
     } catch {
       slot.tensor = null;
@@ -198,18 +198,20 @@ export function canvasOf(width: number, height: number, paint: (pixels: Uint32Ar
   return canvas;
 }
 
-function pictureOf({ values, shape }: ValuePart): Small {
+/** One sample of uint8 [1, height, width(, channels)]. */
+export function pictureOf({ values, shape }: Pick<ValuePart, "values" | "shape">): HTMLCanvasElement {
   const [, height = 1, width = 1, channels = 1] = shape;
-  const picture = canvasOf(width, height, (pixels) => paintPicture(pixels, values, shape.length > 3 ? channels : 1));
-  return { view: null!, planes: [], picture, painted: new Map() };
+  return canvasOf(width, height, (pixels) => paintPicture(pixels, values, shape.length > 3 ? channels : 1));
 }
 
 /** What went in, stretched from its smallest to its largest number over black to white. */
-function imageOf(part: ValuePart, { value }: HeldTensor): Small {
-  const { low, high } = makePlane(part.values);
-  const bytes = Uint8Array.from(part.values as ArrayLike<number>, (each) => (high > low ? Math.round((255 * (each - low)) / (high - low)) : 127));
-  return pictureOf({ ...part, values: bytes, shape: [1, ...value.shape.slice(1)] });
+export function imageOf({ values, shape }: ValuePart): HTMLCanvasElement {
+  const { low, high } = makePlane(values);
+  const bytes = Uint8Array.from(values as ArrayLike<number>, (each) => (high > low ? Math.round((255 * (each - low)) / (high - low)) : 127));
+  return pictureOf({ values: bytes, shape });
 }
+
+const pictured = (picture: HTMLCanvasElement): Small => ({ view: null!, planes: [], picture, painted: new Map() });
 
 async function mapsOf(tensor: HeldTensor, sample: number): Promise<Small> {
   const axes = thumbnailAxes(tensor.value.shape, Math.min(sample, (tensor.value.shape[0] ?? 1) - 1), tensor.channelsFirst);

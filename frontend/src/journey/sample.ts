@@ -1,0 +1,57 @@
+/** What the left side of a journey shows: the sample as people see it, the prediction, and Grad-CAM over the sample. */
+import type { Rgb } from "../colour/tables";
+import { parseHex } from "../colour/tables";
+import { heldTensor, type Held } from "../exact";
+import { reach } from "../maps/planes";
+import { storeOf } from "../maps/store";
+import { canvasOf, fetchPicture, imageOf, isImage, isPictured, pictureOf } from "../maps/thumbnails";
+import { firstAxes, makeView } from "../maps/view";
+import { paintMap, type MapColours } from "../colour/mapPixels";
+import { fetchValue } from "../valuesApi";
+import { gradCam, normalised } from "./gradcam";
+import { topClasses, type Prediction } from "./predictions";
+
+/** The input as a picture; null where it is none. */
+export async function samplePicture(held: Held, sample: number, colours: MapColours): Promise<{ canvas: HTMLCanvasElement; path: string; isPicture: boolean } | null> {
+  const inputs = held.graph.calls.flatMap((call) => (call.kind === "input" ? [call.path] : []));
+  const found = inputs.map((path) => ({ path, tensor: heldTensor(held, path, "output", 0) })).filter(({ tensor }) => tensor !== null);
+  const pictured = found.find(({ tensor }) => isPictured(held, tensor!));
+  if (pictured) {
+    return { canvas: pictureOf(await fetchPicture(held, sample)), path: pictured.path, isPicture: true };
+  }
+  const { path, tensor } = found[0] ?? {};
+  if (!path || !tensor) return null;
+  const view = makeView(tensor.value.shape, firstAxes(tensor.value.shape, sample, tensor.channelsFirst), tensor.channelsFirst);
+  if (isImage(held, tensor)) return { canvas: imageOf(await fetchValue(tensor.place, String(sample))), path, isPicture: false };
+  const store = storeOf(tensor.place, view);
+  const [first] = await store.whole();
+  if (!first) return null;
+  return { canvas: canvasOf(view.cols, view.rows, (pixels) => paintMap(pixels, first.values, reach([first]), colours)), path, isPicture: false };
+}
+
+/** The model's first output, its largest numbers first; empty where it is no vector. */
+export async function predictionOf(held: Held, sample: number): Promise<Prediction[]> {
+  const roots = held.graph.calls.filter(({ parent, kind }) => parent === null && kind !== "input");
+  const tensor = roots.map(({ path }) => heldTensor(held, path, "output", 0)).find((each) => each !== null);
+  if (!tensor || tensor.value.shape.length !== 2) return [];
+  const { values } = await fetchValue(tensor.place, String(sample));
+  return topClasses(values, held.graph.class_names);
+}
+
+/** Grad-CAM at one call as a veil over the sample; null where the call's output or error lacks maps. */
+export async function camOf(held: Held, path: string, sample: number, dark: boolean): Promise<HTMLCanvasElement | null> {
+  const [maps, errors] = await Promise.all(["output", "error"].map(async (kind) => {
+    const tensor = heldTensor(held, path, kind, 0);
+    if (!tensor || tensor.value.shape.length !== 4) return null;
+    const view = makeView(tensor.value.shape, firstAxes(tensor.value.shape, sample, tensor.channelsFirst), tensor.channelsFirst);
+    if (view.wrapped) return null;
+    return { view, planes: await storeOf(tensor.place, view).whole() };
+  }));
+  if (!maps || !errors || [...maps.planes, ...errors.planes].some((plane) => !plane)) return null;
+  const map = normalised(gradCam(maps.planes.map((plane) => plane!.values), errors.planes.map((plane) => plane!.values)));
+  const [red, green, blue]: Rgb = parseHex(dark ? "#ffb02e" : "#e8590c");
+  return canvasOf(maps.view.cols, maps.view.rows, (pixels) => map.forEach((value, i) => {
+    pixels[i] = ((Math.round(225 * value) << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  }));
+}
+

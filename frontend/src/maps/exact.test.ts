@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { nearestEarlier } from "../exact";
+import { exactText } from "./exactText";
+import { channelsFirstCalls } from "./formats";
+import { halfBits, toNpy } from "./npy";
+import { activityOfFigures, byActivity } from "./planes";
+import { termGrid } from "./termGrid";
+import { fixedChannels } from "./thumbnails";
+import type { GraphInfo } from "../types";
+
+test("a number is written in the fewest digits that name it in its dtype", () => {
+  expect(exactText(Math.fround(0.1), "float32")).toBe("0.1");
+  expect(exactText(Math.fround(1 / 3), "float32")).toBe("0.33333334");
+  expect(exactText(1 / 3, "float64")).toBe("0.3333333333333333");
+  expect(exactText(-2, "int32")).toBe("−2");
+  expect(exactText(NaN, "float32")).toBe("NaN");
+});
+
+test("a float16 has the bits that numpy gives it", () => {
+  // np.float16([0, -0.0, 1, -2, 65504, 6e-8, 6.1e-5, inf, 0.333]).view(np.uint16)
+  const given = [0, -0, 1, -2, 65504, 5.960464477539063e-8, 6.103515625e-5, Infinity, 0.333251953125];
+  expect(given.map(halfBits)).toEqual([0, 0x8000, 0x3c00, 0xc000, 0x7bff, 1, 0x400, 0x7c00, 0x3555]);
+});
+
+test("an .npy file has numpy's magic, a header that ends at a multiple of 64, and the numbers", () => {
+  const file = toNpy(Float32Array.of(1, 2, 3, 4, 5, 6), [2, 3], "float32");
+  expect([...file.subarray(0, 8)]).toEqual([0x93, 78, 85, 77, 80, 89, 1, 0]);
+  const length = file[8]! + 256 * file[9]!;
+  expect((10 + length) % 64).toBe(0);
+  expect(new TextDecoder().decode(file.subarray(10, 10 + length))).toMatch(/^\{'descr': '<f4', 'fortran_order': False, 'shape': \(2, 3\), \} *\n$/);
+  expect([...new Float32Array(file.slice(10 + length).buffer)]).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(new TextDecoder().decode(toNpy(Uint8Array.of(1), [1], "bool").subarray(10, 70))).toContain("'|b1', 'fortran_order': False, 'shape': (1,)");
+});
+
+test("maps are sorted by root mean square, the unknown last, equal ones as they were", () => {
+  expect(byActivity([1, null, 3, 1, 0])).toEqual([2, 0, 3, 4, 1]);
+  // Means 3 and 0, standard deviations 4 and 2: root mean squares 5 and 2.
+  expect(activityOfFigures(Float32Array.of(3, 0, 4, 2, 0, 0, 9, 9, 0, 0))).toEqual([5, 2]);
+});
+
+test("the terms of a window lie as its positions do, holes stay holes", () => {
+  const term = (row: number, col: number) => ({ port: 0, index: [0, row, col, 2], value: row * 10 + col, product: 1, weight_name: "", weight_index: null, weight: null });
+  const grid = termGrid([term(4, 7), term(4, 9), term(6, 7)]);
+  expect(grid).toMatchObject({ rows: 2, cols: 2 });
+  expect(grid.terms.map((each) => each?.value ?? null)).toEqual([47, 49, 67, null]);
+});
+
+test("values come from the nearest earlier record, else from the first", () => {
+  expect(nearestEarlier([10, 20, 30], 25)).toBe(20);
+  expect(nearestEarlier([10, 20, 30], 5)).toBe(10);
+  expect(nearestEarlier([], 5)).toBeNull();
+});
+
+test("a thumbnail's channels are at most nine, spread over all", () => {
+  expect(fixedChannels(512)).toMatchObject({ start: 0, step: 56, length: 9 });
+  expect(fixedChannels(3)).toMatchObject({ step: 1, length: 3 });
+});
+
+test("channels first is inherited along the flow, in both directions", () => {
+  const call = (layer: number | null, sources: number[]) => ({ layer, inputs: sources.map((source) => ({ source: [source, 0] })) });
+  const graph = {
+    layers: [{ data_format: "" }, { data_format: "channels_first" }, { data_format: "channels_last" }],
+    calls: [call(null, []), call(1, [0]), call(0, [1]), call(2, [2]), call(0, [3])],
+  } as unknown as GraphInfo;
+  expect([...channelsFirstCalls(graph)]).toEqual([0, 1, 2]);
+});
