@@ -2,6 +2,7 @@
 import { batch, effect, signal, untracked } from "@preact/signals";
 import { fetchFindings, fetchGraph, fetchLedger, fetchLosses, fetchRecord, fetchSeries, fetchSteps, fetchStreams, forget } from "./api";
 import type { SeriesTable, StepsTable } from "./api";
+import { fetchOps } from "./lineageApi";
 import { isMade, LOSSES, lossColumns, lossSeries, ratioSeries, ratiosOf, RATIO } from "./measures";
 import * as state from "./state";
 import { words } from "./strings";
@@ -32,7 +33,15 @@ class Newest {
   }
 }
 
-const asks = { steps: new Newest(), picture: new Newest(), series: new Newest(), ledger: new Newest(), findings: new Newest(), losses: new Newest() };
+const asks = {
+  steps: new Newest(),
+  picture: new Newest(),
+  series: new Newest(),
+  ledger: new Newest(),
+  findings: new Newest(),
+  losses: new Newest(),
+  buckets: new Newest(),
+};
 
 function failed(message: string): void {
   state.problem.value = message;
@@ -112,6 +121,9 @@ function followStream(): void {
         state.findings.value = null;
         state.losses.value = null;
         state.stepRange.value = null;
+        state.buckets.value = {};
+        state.focus.value = null;
+        state.chosenOp.value = null;
       });
       loadSteps();
     });
@@ -200,6 +212,19 @@ function followFindings(): void {
   });
 }
 
+/** The buckets of the trace in force; a log or plugin without lineage has none. */
+function followBuckets(): void {
+  effect(() => {
+    const steps = state.steps.value;
+    if (!steps || !state.graph.value) return;
+    untracked(() => {
+      const step = stepOfTrace(steps, Math.max(0, state.stepIndex.peek()));
+      const question = fetchOps(state.run.peek(), state.stream.peek(), step, { bucket: "loss" });
+      void asks.buckets.ask(question, (answer) => (state.buckets.value = answer.buckets ?? {}), () => (state.buckets.value = {}));
+    });
+  });
+}
+
 /** The ledger is small and the overview counts it. */
 function followLedger(): void {
   effect(() => {
@@ -231,6 +256,7 @@ export function startLoading(): void {
   followColour();
   followLedger();
   followFindings();
+  followBuckets();
   followKinds();
   void refresh();
   setInterval(() => state.awake.value && void refresh(), POLL_MS);

@@ -115,6 +115,8 @@ export const flaws = signal<SeriesTable | null>(null);
 export const ledger = signal<LedgerEntry[] | null>(null);
 /** What is wrong with the training, failures first; null until it is known, or where the plugin cannot say. */
 export const findings = signal<FindingInfo[] | null>(null);
+/** How many operations belong to no call, by bucket; empty where the log has none. */
+export const buckets = signal<Readonly<Record<string, number>>>({});
 /** The layer losses over all steps; null where the stream has none. */
 export const losses = signal<LossesTable | null>(null);
 /** A sentence in place of the picture, where the stream cannot be shown. */

@@ -131,6 +131,13 @@ export const words = {
     function: "function",
     traces: "traces",
     retraces: "retraced because",
+    runs: "runs",
+    eagerly:
+      "run_eagerly is set: this model's step runs line by line. It does not affect tf.data pipelines, nor what is a tf.function by itself: for " +
+      "those there is tf.config.run_functions_eagerly.",
+    notEagerly:
+      "run_eagerly is not set: Python ran once per trace, and the graph runs at each step. compile(run_eagerly=True) would run this model's " +
+      "step line by line, but neither tf.data pipelines nor what is a tf.function by itself.",
   },
 
   outline: {

@@ -1,6 +1,8 @@
-/** How the recorded step executes: one word in the bar, all that is known below it. */
+/** How the recorded functions execute: one word in the bar, and below it the report, function by function. */
+import { fetchGraph } from "../api";
 import { duration } from "../format";
-import { graph } from "../state";
+import { useAnswer } from "../inspector/useAnswer";
+import { graph, menu, run, runInfo, stream } from "../state";
 import { words } from "../strings";
 import type { Execution as ExecutionFacts } from "../types";
 import { Popover } from "./Popover";
@@ -52,7 +54,40 @@ export function ExecutionFactsList({ facts }: { facts: ExecutionFacts }) {
           ))}
         </>
       )}
+      <p class="quiet note">{facts.run_eagerly ? words.execution.eagerly : words.execution.notEagerly}</p>
     </>
+  );
+}
+
+/** Every stream records a function of its own: what each of them is, how it runs and how often it was traced. */
+function Functions() {
+  const streams = (runInfo.value?.streams ?? []).filter(({ records }) => records > 0).map((each) => each.stream);
+  const at = run.value;
+  const { value } = useAnswer(JSON.stringify([at, streams, graph.value?.trace]), () =>
+    Promise.all(streams.map((each) => fetchGraph(at, each, null).then(({ execution }) => ({ stream: each, execution })).catch(() => null))),
+  );
+  const known = (value ?? []).filter((each) => each !== null);
+  if (!known.length) return null;
+  const w = words.execution;
+  return (
+    <table class="statistics functions">
+      <thead>
+        <tr>
+          <th scope="col">{w.function}</th>
+          <th scope="col">{w.runs}</th>
+          <th scope="col">{w.traces}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {known.map(({ stream: each, execution }) => (
+          <tr key={each} class={each === stream.value ? "current" : ""}>
+            <th scope="row"><span class="mono">{execution.function || "–"}</span> <span class="quiet">{each}</span></th>
+            <td>{executionWord(execution)}</td>
+            <td>{execution.traces || "–"}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
@@ -72,6 +107,7 @@ export function Execution() {
       }
     >
       <div class="sheet">
+        {menu.value === "execution" && <Functions />}
         <ExecutionFactsList facts={facts} />
       </div>
     </Popover>

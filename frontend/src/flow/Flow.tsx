@@ -100,7 +100,7 @@ export function Flow(props: FlowProps) {
           {shown === null ? null : (
             <Scene
               tree={shown.tree} picture={shown.picture} positions={shown.positions} window={stage.window} zoom={stage.zoom} colours={props.colours}
-              chosen={chosen} hovered={hovered} marks={props.marks} thumbnails={props.thumbnails}
+              chosen={chosen} hovered={hovered} marks={props.marks} thumbnails={props.thumbnails} tail={props.tail}
             />
           )}
         </g>

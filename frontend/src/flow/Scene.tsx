@@ -10,6 +10,7 @@ import { CardView, type CardProps } from "./Cards";
 import type { Positions } from "./layout";
 import type { Card, Picture } from "./picture";
 import type { FlowProps } from "./props";
+import { Tail } from "./Tail";
 import { tiesOf } from "./ties";
 import { edgeWidth, roundedPath } from "./wires";
 
@@ -20,7 +21,7 @@ export interface Rect {
   bottom: number;
 }
 
-export interface SceneProps extends Pick<FlowProps, "colours" | "chosen" | "hovered" | "marks" | "thumbnails"> {
+export interface SceneProps extends Pick<FlowProps, "colours" | "chosen" | "hovered" | "marks" | "thumbnails" | "tail"> {
   tree: Tree;
   picture: Picture;
   positions: Positions;
@@ -44,6 +45,7 @@ export function Scene(props: SceneProps) {
       <Edges picture={picture} positions={positions} shown={inView.edges} chosen={chosenBox.value} />
       <Ties {...props} />
       <Boxes {...props} boxes={cards} />
+      <Tail tree={props.tree} picture={picture} positions={positions} cards={props.tail.value} zoom={zoom} />
     </>
   );
 }

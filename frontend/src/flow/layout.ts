@@ -48,7 +48,9 @@ export interface Positions {
 /** Room for the title of an open group. No edge runs in it. */
 export const HEADER = 30;
 const GROUP: Margins = { left: 16, right: 16, top: HEADER + 4, bottom: 16 };
-const ROOT: Margins = { left: 24, right: 24, top: 16, bottom: 24 };
+/** Below the last line there is room for the slim cards of what runs after the output; so far from the picture's end they begin. */
+export const TAIL_TOP = 42;
+const ROOT: Margins = { left: 24, right: 24, top: 16, bottom: 58 };
 /** Left of the lines when they are stages, for their labels. */
 export const STAGE_LABEL = 78;
 

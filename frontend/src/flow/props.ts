@@ -13,6 +13,15 @@ export interface Thumbnails {
   draw(pen: CanvasRenderingContext2D, path: string, x: number, y: number, width: number, height: number, maps: number): void;
 }
 
+/** Something after the output that is no call. */
+export interface TailCard {
+  key: string;
+  name: string;
+  count: string;
+  chosen: boolean;
+  pick(): void;
+}
+
 export interface FlowProps {
   graph: GraphInfo;
   /** The model's or the run's name, first in the breadcrumb. */
@@ -25,6 +34,7 @@ export interface FlowProps {
   open: Signal<ReadonlySet<string> | null>;
   /** Keys (`foldKey` in graph/folds.ts) of the stacks and repeats that the person opened. */
   unfolded: Signal<ReadonlySet<string>>;
+  tail: ReadonlySignal<readonly TailCard[]>;
   marks: ReadonlySignal<ReadonlyMap<number, "failure" | "warning">>;
   /** Null until exact values exist: then cards give the room to their text. */
   thumbnails: ReadonlySignal<Thumbnails | null>;
