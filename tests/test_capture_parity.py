@@ -27,7 +27,7 @@ def callbacks(kind: str, folder: Path, model: keras.Model) -> list[Any]:
         return []
     if kind == "two callbacks":
         first = layerflow.LayerFlow(folder, probe=probe, every=3)
-        return [first, layerflow.LayerFlow(folder, stream="other", every=2, what="outputs", layers="first")]
+        return [first, layerflow.LayerFlow(folder, stream="other", every=2, what="outputs", layers=keras.layers.Dense)]
     return [layerflow.LayerFlow(folder, train=kind != "probe", probe=None if kind == "train" else probe, every=3)]
 
 

@@ -93,7 +93,21 @@ def test_a_dataset_of_unknown_length_is_recorded_step_by_step(tmp_path: Path) ->
     assert steps(tmp_path) == list(range(16))
 
 
-@pytest.mark.parametrize(("every", "expected"), [(1, [2, 5, 7]), (5, [2, 7]), ("epoch", [7]), ({4}, [5])])
+to_the_end = pytest.mark.xfail(
+    not hasattr(keras.Model, "_autoconvert_optionals"),
+    reason="Keras 3.3 breaks off an execution in which the data ends; a recorded one runs to its end, and History differs",
+)
+
+
+@pytest.mark.parametrize(
+    ("every", "expected"),
+    [
+        pytest.param(1, [2, 5, 7], marks=to_the_end),
+        pytest.param(5, [2, 7], marks=to_the_end),
+        pytest.param("epoch", [7], marks=to_the_end),
+        ({4}, [5]),
+    ],
+)
 def test_of_the_steps_of_one_execution_the_last_is_recorded(every: Any, expected: list[int], tmp_path: Path) -> None:
     """Eight steps, three to an execution: 0 1 2, 3 4 5, 6 7."""
     history = fit(models.plain(steps_per_execution=3), layerflow.LayerFlow(tmp_path, every=every), epochs=1).history
