@@ -211,8 +211,9 @@ class Recorder:
         log_dir: the run's folder.
         models: the models whose calls are meant; None: every layer that runs.
         stream: the stream's name; "train" by default.
-        every, what, layers, statistics, source, strict: as for `LayerFlow`; "auto" records steps 0, 1, 2, 5, 10, 20, 50, then
-            every 100; "epoch" is not possible, as a loop does not say where its epochs end.
+        every, what, layers, statistics, values, class_names, source, mirror, strict: as for `LayerFlow`; "auto" records steps 0, 1,
+            2, 5, 10, 20, 50, then every 100; "epoch" is not possible, as a loop does not say where its epochs end.
+        on_record: called on the host with each finished record; once it returns True, `should_stop` is True.
 
     Raises:
         ValueError: an argument has a value that it cannot have.
@@ -241,32 +242,54 @@ class Recorder:
         what: Iterable[str] = WHAT,
         layers: Any = None,
         statistics: str = "auto",
+        values: str | Values = "auto",
+        class_names: Any = None,
         source: bool = False,
+        mirror: Iterable[str] = (),
+        on_record: OnRecord | None = None,
         strict: bool = False,
     ) -> None:
         folder = _checked_folder(log_dir)
         kinds = _checked_what(what, source)
         everything = _checked_statistics(statistics)
+        kept = checked(values, Values())
+        mirrored = _checked_mirror(mirror)
+        if on_record is not None and not callable(on_record):
+            raise TypeError(f"on_record must be a callable that takes a record. Received: {on_record!r}.")
         tags.check_stream(stream)
         if isinstance(every, str) and every == "epoch":
             raise ValueError(
                 'every="epoch" needs `fit`; a Recorder takes a number, a range, a set, a callable or "auto". Received: "epoch".'
             )
-        from .capture import recorder, schedule, selection, sink, variants, warn
+        from .capture import labels, recorder, schedule, selection, sink, value_writer, variants, wanted, warn
 
         voice = warn.Voice(strict)
-        chosen = selection.Selection(layers)
+        chosen: selection.Selection | selection.OfModels = selection.Selection(layers)
         listed = [] if models is None else list(models) if isinstance(models, (list, tuple)) else [models]
         if listed:
             chosen = selection.OfModels(chosen, listed)
+        names = labels.class_names(class_names, voice)
+        writer = value_writer.made(kept, None, voice)
+        one = sink.Sink(folder, stream, voice, chosen, writer, names, with_errors="errors" in kinds)
+        if mirrored:
+            one.listeners.append(Mirror(_writer_of(one), mirrored, by_epoch=False))
+        self._observer = None if on_record is None else Observer(on_record)
+        if self._observer is not None:
+            one.listeners.append(self._observer)
         self._loop = recorder.LoopRecorder(
-            sink.Sink(folder, stream, voice, chosen),
+            one,
             schedule.Schedule(every),
-            variants.Needs(chosen, kinds, everything),
+            variants.Needs(chosen, kinds, everything, wanted.for_training(kinds, kept, everything=everything)),
             chosen,
             voice,
             listed,
+            values_every=0 if kept is None else kept.every,
         )
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether `on_record` has asked to stop training; the loop is yours, so it is for you to look."""
+        return self._observer is not None and self._observer.stop
 
     def function(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
         """Decorate a step function where you would write `@tf.function`, with or without its options (`jit_compile=True`, …).

@@ -10,6 +10,9 @@ from . import calls
 from .outcome import Outcome, Plan
 
 
+Row = tuple[int, int, int]
+
+
 def combine(outcomes: list[Outcome]) -> Outcome:
     """One outcome whose calls are those of all, in order; the slots of the plans follow one another."""
     if len(outcomes) == 1:
@@ -91,6 +94,9 @@ def _add_plan(combined: Outcome, outcome: Outcome, passes: int, layer_numbers: d
     plan, added = combined.plan, outcome.plan
     slots = len(plan.is_error)
     shift = len(combined.graph.calls) - len(outcome.graph.calls)
+    differentiated = {
+        (layer_numbers[id(outcome.layers[layer])], port) for layer, port, _ in added.rows.get("weight_gradient", [])
+    }
     own_passes = len(outcome.graph.backward_names)
     for kind, rows in added.rows.items():
         name = _renumbered(kind, passes)
@@ -98,8 +104,7 @@ def _add_plan(combined: Outcome, outcome: Outcome, passes: int, layer_numbers: d
             (layer_numbers[id(outcome.layers[call])] if kind in records.WEIGHT_KINDS else call + shift, port, slot + slots)
             for call, port, slot in rows
         ]
-        known = {row[:2] for row in plan.rows.get(name, [])}
-        plan.rows.setdefault(name, []).extend(row for row in moved if row[:2] not in known)
+        plan.rows[name] = _united(plan.rows.get(name, []), moved, differentiated if kind == "update" else set())
     plan.is_error += added.is_error
     plan.ranks += added.ranks
     combined.graph.backward_names += outcome.graph.backward_names
@@ -108,6 +113,18 @@ def _add_plan(combined: Outcome, outcome: Outcome, passes: int, layer_numbers: d
     elif own_passes:
         combined.graph.error_pass = f"error#{passes}" if passes else combined.graph.error_pass
     return passes + own_passes
+
+
+def _united(rows: list[Row], more: list[Row], better: set[tuple[int, int]]) -> list[Row]:
+    """Both functions' rows; of two for one tensor the first is kept, unless the later is one of the `better`.
+
+    A weight is as the step found it; its update is that of the function that differentiated by it.
+    """
+    united = {row[:2]: row for row in rows}
+    for row in more:
+        if row[:2] not in united or row[:2] in better:
+            united[row[:2]] = row
+    return list(united.values())
 
 
 def _renumbered(kind: str, passes: int) -> str:

@@ -9,7 +9,7 @@ import functools
 import inspect
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from tb_layerflow.log.records import Execution
 
-from . import execution, fates, graphs, hooks, nests, statistics
+from . import execution, families, fates, graphs, hooks, nests, statistics
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
@@ -30,6 +30,10 @@ class Owner(Protocol):
     """What a recorded function asks of its recorder."""
 
     needs: Needs
+    models: list[Any]
+
+    def due_instruments(self) -> tuple[str, ...]:
+        """The names of what is measured in the step under way."""
 
     def is_due(self, function: RecordedFunction) -> bool:
         """Whether this call of the function is to be recorded."""
@@ -56,7 +60,7 @@ class RecordedFunction:
         self.options = options
         self._owner = owner
         self._plain = tf.function(function, **options)
-        self._recorded: Any = None
+        self._recorded: dict[tuple[str, ...], Any] = {}
         self._traces: list[Trace] = []
         self._newest: Trace | None = None
         self._nothing_ran = False
@@ -86,18 +90,19 @@ class RecordedFunction:
         return self._run_recorded(args, kwargs)
 
     def _run_recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._recorded is None:
-            self._recorded = tf.function(self._twin(), **self.options)
+        names = self._owner.due_instruments()
+        if names not in self._recorded:
+            self._recorded[names] = tf.function(self._twin(names), **self.options)
         self._newest, self._nothing_ran = None, False
         started = time.perf_counter()
         try:
             with hooks.installed():
-                outputs, captured = self._recorded(*args, **kwargs)
+                outputs, captured = self._recorded[names](*args, **kwargs)
         except Exception as error:
             if not self._nothing_ran:
                 raise
             # Where the user's own code is what failed, the plain function says so as it would without us.
-            self._recorded = None
+            self._recorded.clear()
             outputs = self._plain(*args, **kwargs)
             self._owner.failed(error)
             return outputs
@@ -117,7 +122,7 @@ class RecordedFunction:
         self._owner.take(result, seconds)
         return outputs
 
-    def _twin(self) -> Callable[..., Any]:
+    def _twin(self, names: tuple[str, ...]) -> Callable[..., Any]:
         converted = convert(self.function) if self.options.get("autograph", True) else self.function
 
         @tf.autograph.experimental.do_not_convert
@@ -125,7 +130,7 @@ class RecordedFunction:
         def recorded(*args: Any, **kwargs: Any) -> Any:
             self._nothing_ran = True
             number = len(self._traces)
-            outputs, captured, trace = record_call(converted, args, kwargs, self._owner.needs)
+            outputs, captured, trace = record_call(converted, args, kwargs, self._owner.needs, names, self._models())
             self._traces.append(trace)
             self._newest = trace
             captured["trace"] = tf.constant(number)
@@ -133,6 +138,10 @@ class RecordedFunction:
             return outputs, captured
 
         return recorded
+
+    def _models(self) -> list[Any]:
+        """The models whose weights are looked at: those that the recorder was given, else those that the function names."""
+        return self._owner.models or [value for value in _named_by(self.function) if families.is_layer(value)]
 
     def _report(self, seconds: float) -> Execution:
         jit = bool(self.options.get("jit_compile"))
@@ -151,15 +160,20 @@ class Trace:
 
 
 def record_call(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], needs: Needs
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    needs: Needs,
+    names: Iterable[str] = (),
+    models: Sequence[Any] = (),
 ) -> tuple[Any, dict[str, Any], Trace]:
-    """Run `function` while its calls are recorded, in the graph being built or eagerly.
+    """Run `function` while its calls are recorded, in the graph being built or eagerly, with the instruments of these names.
 
     Returns its outputs, the arrays that are to leave, and what was found. What fails in recording is noted, not raised.
     """
     recording = Recording(errors="errors" in needs.kinds, lineage="lineage" in needs.kinds)
-    instruments = [make() for make in needs.instruments.values()]
-    step = Step(None, recording)
+    instruments = [make() for name, make in needs.instruments.items() if name in names]
+    step = Step(list(models), recording)
     measured_before(instruments, step)
     with recording:
         outputs = function(*args, **kwargs)
@@ -203,13 +217,26 @@ def finish(
 
 def optimizers_seen_by(function: Callable[..., Any]) -> list[Any]:
     """Optimizers that a function's closure or globals name, directly or as a model's."""
+    found = [getattr(value, "optimizer", None) or value for value in _named_by(function)]
+    return [value for value in found if hasattr(value, "iterations") and hasattr(value, "apply_gradients")]
+
+
+def _named_by(function: Callable[..., Any]) -> list[Any]:
+    """The objects that a function's closure, globals and instance name, each once."""
     try:
         names = inspect.getclosurevars(inspect.unwrap(function))
     except (TypeError, ValueError):
         return []
-    held = [*names.nonlocals.values(), *names.globals.values(), getattr(function, "__self__", None)]
-    found = [getattr(value, "optimizer", None) or value for value in held if value is not None]
-    return [value for value in found if hasattr(value, "iterations") and hasattr(value, "apply_gradients")]
+    owner = getattr(function, "__self__", None)
+    held = [*names.nonlocals.values(), *names.globals.values(), owner, *vars(owner).values()] if hasattr(owner, "__dict__") else [
+        *names.nonlocals.values(), *names.globals.values(), owner,
+    ]  # fmt: skip
+    found: dict[int, Any] = {}
+    for value in held:
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            if item is not None:
+                found.setdefault(id(item), item)
+    return list(found.values())
 
 
 def _options_of(function: Any) -> dict[str, Any]:

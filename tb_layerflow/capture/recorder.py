@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from . import functions, hooks, instrument, unpack
+from . import functions, hooks, instrument, unpack, values
 from .combine import combine
 from .functions import RecordedFunction
 from .instrument import Step, measured_before
@@ -42,6 +42,7 @@ class LoopRecorder:
         voice: Voice,
         models: list[Any],
         phase: str = "training",
+        values_every: int = 0,
     ) -> None:
         self.needs = needs
         self.models = models
@@ -50,6 +51,8 @@ class LoopRecorder:
         self._selection = selection
         self._voice = voice
         self._phase = phase
+        self._values_every = values_every
+        self._written = 0
         self._watched: list[Watched] = []
         self._beside: dict[str, LoopRecorder] = {}
         self._step = 0
@@ -78,6 +81,11 @@ class LoopRecorder:
             self._ran.add(id(function))
         self._start(function.function)
         return self._is_step_due()
+
+    def due_instruments(self) -> tuple[str, ...]:
+        """The names of what is measured in the step under way: exact values in the first record and then every n-th."""
+        with_values = bool(self._values_every) and self._written % self._values_every == 0 and self._sink.takes_values
+        return tuple(name for name in self.needs.instruments if name != "values" or with_values)
 
     def take(self, captured: Captured, seconds: float) -> None:
         """Keep what a call gave until its step ends."""
@@ -145,8 +153,8 @@ class LoopRecorder:
     @contextmanager
     def _eagerly(self) -> Iterator[None]:
         recording = Recording(errors="errors" in self.needs.kinds, lineage="lineage" in self.needs.kinds)
-        instruments = [make() for make in self.needs.instruments.values()]
-        step = Step(None, recording)
+        instruments = [self.needs.instruments[name]() for name in self.due_instruments()]
+        step = Step(self.models, recording)
         measured_before(instruments, step)
         with hooks.installed(), recording:
             yield
@@ -193,6 +201,7 @@ class LoopRecorder:
             return
         outcome = self._outcome_of(pending)
         self._schedule.recorded()
+        self._written += 1
         if not self._checked:
             self._checked = True
             for sentence in self._selection.unmatched(outcome.graph):
@@ -236,7 +245,7 @@ def _finished(record: records.Record, pending: list[Captured]) -> tuple[records.
         arrays = [{name: np.asarray(value) for name, value in replica.items()} for replica in captured.replicas]
         first = arrays[0]
         parts.append(unpack.merge([numpy_figures(replica, captured.outcome.plan) for replica in arrays]))
-        instrument.finished(captured.instruments, captured.outcome, arrays, record)
+        _finish_instruments(record, pending, captured, arrays)
         record.batch_size = max(record.batch_size, int(sum(replica["batch_size"] for replica in arrays)))
         if "iterations" in first:
             record.iterations = int(first["iterations"])
@@ -248,6 +257,30 @@ def _finished(record: records.Record, pending: list[Captured]) -> tuple[records.
             if name.startswith("loss:"):
                 record.losses[name.removeprefix("loss:")] = float(first[name])
     return record, unpack.joined(parts)
+
+
+def _finish_instruments(
+    record: records.Record, pending: list[Captured], captured: Captured, arrays: list[dict[str, Any]]
+) -> None:
+    """Let the instruments of one function fill the record; what they number, they number among its own calls."""
+    exact, record.exact = record.exact, None
+    instrument.finished(captured.instruments, captured.outcome, arrays, record)
+    if exact is None or record.exact is None:
+        record.exact = record.exact or exact
+        return
+    before = [one.outcome for one in pending[: pending.index(captured)]]
+    layers: dict[int, int] = {}
+    for outcome in [*before, captured.outcome]:
+        for layer in outcome.layers:
+            layers.setdefault(id(layer), len(layers))
+    values.shifted(
+        exact,
+        record.exact,
+        calls=sum(len(outcome.graph.calls) for outcome in before),
+        slots=sum(len(outcome.plan.is_error) for outcome in before),
+        layers=[layers[id(layer)] for layer in captured.outcome.layers],
+    )
+    record.exact = exact
 
 
 @contextmanager

@@ -23,6 +23,9 @@ class Loop(Protocol):
 
     needs: Needs
 
+    def due_instruments(self) -> tuple[str, ...]:
+        """The names of what is measured in the step under way."""
+
     def begin(self, model: Any) -> bool:
         """A step begins; whether it is recorded."""
 
@@ -43,7 +46,7 @@ class Watched:
         families.of(model)
         self._model = model
         self._loops = loops
-        self._variants: dict[str, StepVariant] = {}
+        self._variants: dict[tuple[str, tuple[str, ...]], StepVariant] = {}
         for name in loops:
             model.__dict__[name] = self._wrapped(name, getattr(model, name))
 
@@ -82,11 +85,12 @@ class Watched:
         return function
 
     def _record(self, loop: Loop, name: str, batches: Any) -> Any:
-        if name not in self._variants:
-            instruments = [make() for make in loop.needs.instruments.values()] if name == "train_on_batch" else []
-            self._variants[name] = StepVariant(self._model, loop.needs, instruments, role=ROLES[name])
+        names = loop.due_instruments() if name == "train_on_batch" else ()
+        if (name, names) not in self._variants:
+            instruments = [loop.needs.instruments[instrument]() for instrument in names]
+            self._variants[name, names] = StepVariant(self._model, loop.needs, instruments, role=ROLES[name])
         started = time.perf_counter()
-        captured = self._variants[name](iter(batches) if isinstance(batches, list) else batches)
+        captured = self._variants[name, names](iter(batches) if isinstance(batches, list) else batches)
         if captured.failure is not None:
             loop.failed(captured.failure)
         else:
