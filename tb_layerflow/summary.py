@@ -264,7 +264,7 @@ class Recorder:
         from .capture import labels, recorder, schedule, selection, sink, value_writer, variants, wanted, warn
 
         voice = warn.Voice(strict)
-        chosen: selection.Selection | selection.OfModels = selection.Selection(layers)
+        chosen = selection.Selection(layers)
         listed = [] if models is None else list(models) if isinstance(models, (list, tuple)) else [models]
         if listed:
             chosen = selection.OfModels(chosen, listed)

@@ -69,15 +69,15 @@ class Selection:
         return sentences
 
 
-class OfModels:
+class OfModels(Selection):
     """A selection narrowed to the calls of some models: those of others keep their structure, and have no numbers.
 
     `models` may grow; asked about the calls of a graph in their order.
     """
 
-    everything = False
-
     def __init__(self, chosen: Selection, models: list[Any]) -> None:
+        super().__init__()
+        self.everything = False
         self._chosen = chosen
         self._models = models
         self._held: set[int] = set()
