@@ -157,6 +157,19 @@ def _view(given: argparse.Namespace) -> None:
         print()
 
 
+def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("logdir", metavar="LOGDIR", nargs="?", help="the folder that TensorBoard would be given")
+
+
+def _doctor(given: argparse.Namespace) -> None:
+    from tb_layerflow import doctor
+
+    if given.logdir is not None:
+        _check_folder(given.logdir)
+    for line in doctor.lines(given.logdir):
+        print(line)
+
+
 def _tensorboard(logdir: str, options: list[str]) -> str:
     """The address, ending in a slash, of a TensorBoard that serves from a thread of this process."""
     from tensorboard import default, program
@@ -200,6 +213,7 @@ COMMANDS = (
     Command("ops", "print what a call runs: in words, then its operations, forward and backward", _ops_arguments, _ops),
     Command("value", "print or save an exact recorded tensor, or one number of it", _value_arguments, _value),
     Command("view", "start TensorBoard at the LayerFlow tab", _view_arguments, _view),
+    Command("doctor", "say what is installed, what a log holds, what is wrong and what to do", _doctor_arguments, _doctor),
 )
 
 if __name__ == "__main__":
