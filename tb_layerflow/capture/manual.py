@@ -95,9 +95,7 @@ class Gathered:
             return
         self._is_due = False
         graph, plan = self._graph()
-        tables, histograms = {}, {}
-        if plan.tensors:
-            tables, histograms = unpack.tables(numpy_figures(_measured(plan), plan), plan.rows)
+        tables, histograms = unpack.tables(numpy_figures(_measured(plan), plan), plan.rows)
         self._outputs, self._errors, self._layers = {}, {}, []
         if self._log.last_step is None or step > self._log.last_step:
             self._log.write_record(records.Record(step, self._trace_of(graph), tables, histograms, phase=""))

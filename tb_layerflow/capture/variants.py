@@ -244,7 +244,7 @@ def _step_of(model: Any, role: str) -> Callable[[Any], Any]:
     """The model's step as its family runs it: `tf_keras` lets AutoGraph convert it, and counts the step once it succeeded."""
     own = getattr(model, f"{role}_step")
     if families.of(model).name == "keras":
-        return own  # type: ignore[no-any-return]
+        return own
     step = own if model.run_eagerly else convert(own)
 
     def counted(batch: Any) -> Any:
