@@ -13,12 +13,23 @@ from datetime import datetime
 from importlib import metadata
 from typing import NamedTuple
 
+from tb_layerflow.log import tags
+from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.event_writer import SUFFIX
 from tb_layerflow.log.records import Execution
 from tb_layerflow.reader import LogDir, Stream
 
-PACKAGES = ("tb-layerflow", "tensorboard", "tensorboard-data-server", "tensorflow", "tensorflow-cpu", "keras", "tf_keras", "numpy",
-            "protobuf")  # fmt: skip
+PACKAGES = (
+    "tb-layerflow",
+    "tensorboard",
+    "tensorboard-data-server",
+    "tensorflow",
+    "tensorflow-cpu",
+    "keras",
+    "tf_keras",
+    "numpy",
+    "protobuf",
+)
 ENTRY_POINTS = "tensorboard_plugins"
 PLUGIN = "tb_layerflow.plugin.loader:LayerFlowLoader"
 START = "model.fit(..., callbacks=[tb_layerflow.LayerFlow(LOGDIR)])"
@@ -92,8 +103,8 @@ def installation() -> list[Finding]:
             Finding("TensorBoard", "it does not find the LayerFlow plugin.", "Run `pip install tb-layerflow` in its environment.")
         )
     if len(names) > 1:
-        found.append(Finding("TensorBoard", f"LayerFlow is installed {len(names)} times, and a second plugin of one name stops it.",
-                             "Run `pip uninstall tb-layerflow` until it is gone, then install it once."))  # fmt: skip
+        what = f"LayerFlow is installed {len(names)} times, and a second plugin of one name stops it."
+        found.append(Finding("TensorBoard", what, "Run `pip uninstall tb-layerflow` until it is gone, then install it once."))
     if _before(_version("tensorboard"), (2, 21)) and importlib.util.find_spec("pkg_resources") is None:
         found.append(Finding("TensorBoard", "this version needs `pkg_resources`, which setuptools has no longer.",
                              'Run `pip install "setuptools<81"`.'))  # fmt: skip
@@ -149,9 +160,8 @@ def executed(execution: Execution) -> list[str]:
     steps = f", {execution.steps_per_execution} steps per execution" if execution.steps_per_execution > 1 else ""
     where = f"{execution.strategy}, {execution.replicas} replicas" if execution.strategy else "no distribution strategy"
     found = [f"executes {how}{steps}; {where}; dtype policy {execution.dtype_policy or 'unknown'}"]
-    found.append(
-        f"{execution.function or 'step'}: traced {execution.traces} times; tracing the recording one took {execution.trace_seconds:.1f} s"
-    )
+    traced = f"traced {execution.traces} times; tracing the recording one took {execution.trace_seconds:.1f} s"
+    found.append(f"{execution.function or 'step'}: {traced}")
     found += [f"retraced: {reason}" for reason in execution.retraces]
     keras = f"{execution.family} {execution.keras_version}, " if execution.family else ""
     return [*found, f"{keras}TensorFlow {execution.tensorflow_version} on {', '.join(execution.devices) or 'unknown devices'}"]
@@ -162,13 +172,29 @@ def problems(log: LogDir, logdir: str) -> list[Finding]:
     found = [] if log.runs else [Finding(logdir, "nothing that LayerFlow recorded is here.", f"Record something: {START}")]
     for name in log.runs:
         run = log.run(name)
-        sentences = [*run.problems, *(sentence for stream in run.streams for sentence in run.stream(stream).problems)]
+        damage = [sentence for folder in run.folders for sentence in _unreadable(log, folder)]
+        sentences = [*run.problems, *damage, *(sentence for stream in run.streams for sentence in run.stream(stream).problems)]
         found += [Finding(f"run {name!r}", sentence, _remedy(sentence)) for sentence in dict.fromkeys(sentences)]
         for folder in run.folders:
             found += _writers(name, os.path.join(logdir, folder))
         for stream in run.streams:
             found += _of_stream(run.stream(stream))
     return found
+
+
+def _unreadable(log: LogDir, folder: str) -> Iterator[str]:
+    """Reads every event of a folder once: sentences about those that are damaged."""
+    for tag in log.source.tags(folder):
+        parsed = tags.parse(tag)
+        try:
+            if parsed is not None and parsed.kind not in tags.BLOB_KINDS:
+                log.source.tensors(folder, tag)
+            elif parsed is not None:
+                for step in log.source.blob_steps(folder, tag):
+                    for number in range(log.source.blob_count(folder, tag, step)):
+                        log.source.blob(folder, tag, step, number)
+        except LogError as error:
+            yield str(error)
 
 
 def _remedy(sentence: str) -> str:
@@ -206,7 +232,7 @@ def _of_stream(stream: Stream) -> list[Finding]:
                              "A file was cut or is missing; copy the whole folder again."))  # fmt: skip
     for older, newer in zip(stream.sessions, stream.sessions[1:], strict=False):
         if older.heads and newer.start and older.heads[-1].wall_time * 1e6 > newer.start:
-            found.append(Finding(where, "two processes wrote it at the same time; the one that began later hides the other's steps.",
-                                 "Give each process a log_dir, or a `stream=`, of its own."))  # fmt: skip
+            what = "two processes wrote it at the same time; the one that began later hides the other's steps."
+            found.append(Finding(where, what, "Give each process a log_dir, or a `stream=`, of its own."))
             break
     return found
