@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from .variants import Captured, Needs, StepVariant
+from .variants import Captured, DataEnded, Needs, StepVariant
 
 
 class Member(Protocol):
@@ -117,7 +117,10 @@ class Attachment:
                 member.refuse(error)
             return plain(iterator)
         try:
+            try:
             captured = variant(iterator)
+        except DataEnded:
+            return plain(iterator)
         except (StopIteration, tf.errors.OutOfRangeError):  # the data has ended: no step
             raise
         except BaseException as error:

@@ -25,6 +25,10 @@ _MADE_UP_NAME = re.compile(r"(input|input_layer|keras_tensor)(_[0-9]+)?|.*_input
 """Names that Keras gives to inputs by counting; they differ from process to process, and say nothing."""
 
 
+class DataEnded(Exception):
+    """There was no batch, and nothing ran. What Keras's own function does then (it raises, and may count a step) is its matter."""
+
+
 @dataclass
 class Captured:
     """What one recorded step gave. `replicas` holds the arrays of each replica, still as tensors; `instruments` made some.
@@ -281,10 +285,13 @@ def _batches(iterator: Any, count: int) -> Iterator[tuple[Any, bool]]:
             if number + 1 == count:
                 return
         return
+    try:
+        batch = iterator.get_next()
+    except tf.errors.OutOfRangeError as error:
+        raise DataEnded from error
     if count == 1:
-        yield iterator.get_next(), True
+        yield batch, True
         return
-    batch = iterator.get_next()
     for number in range(1, count + 1):
         following = iterator.get_next_as_optional() if number < count else None
         more = following is not None and bool(following.has_value())

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from . import families
-from .variants import Captured, Needs, StepVariant
+from .variants import Captured, DataEnded, Needs, StepVariant
 
 ROLES = {"train_on_batch": "train", "evaluate": "test", "predict": "predict"}
 """The role of the batch function behind each method."""
@@ -79,6 +79,8 @@ class Watched:
                 if not due or (isinstance(batches, list) and len(batches) > 1):
                     return plain(batches)
                 return self._record(loop, name, batches)
+            except DataEnded:
+                return plain(batches)
             finally:
                 loop.ended()
 

@@ -468,7 +468,10 @@ def _only_models() -> Row:
         _noted(hand)(judge, "discriminator", make(_noise_and_real()[0]))
         return {}
 
-    return Row(LOOP, "`models=`: only one of two", run, by_hand)
+    chosen = [(path, "error", 0, "not connected") for path in ("discriminator", "discriminator/judged")]
+    others = [(path, kind, 0, "not selected") for path in ("generator", "generator/made") for kind in ("output", "error")]
+    others.append(("generator/0", "output", 0, "not selected"))
+    return Row(LOOP, "`models=`: only one of two", run, by_hand, ledger=chosen + others)
 
 
 # ---------------------------------------------------------------------------------------------- record, tap, own tensors
