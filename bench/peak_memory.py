@@ -27,7 +27,7 @@ def _peak_of_process(kind: str) -> int:
 def _train(kind: str) -> None:
     from .subject import Subject
 
-    subject = Subject(record=False)
+    subject = Subject()
     for _ in range(2):
         subject.block(kind)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

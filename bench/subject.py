@@ -34,12 +34,9 @@ class Seconds(NamedTuple):
 
 
 class Subject:
-    """A model that has trained a step plainly, and recorded one. `log_dir` is the folder of the recorded steps.
+    """A compiled model and callbacks for it. `log_dir` is the folder of the blocks of kind `recorded`."""
 
-    `plain_tracing` and `recording_tracing` are the seconds by which the first step of a kind took longer than the second.
-    """
-
-    def __init__(self, *, record: bool = True) -> None:
+    def __init__(self) -> None:
         keras.backend.clear_session()
         gc.collect()
         self._folder = tempfile.TemporaryDirectory(prefix="layerflow-bench-")
@@ -54,22 +51,21 @@ class Subject:
             "recorded": self._callback("recorded", every=1),
             "valued": self._callback("valued", every=1, values=layerflow.summary.Values(samples=1, every=1)),
             "idle": self._callback("idle", every=1 << 40),
+            "default": layerflow.LayerFlow(self.log_dir.with_name("default"), every=1),
         }
-        self.plain_tracing = self._first_step_more()
-        if record:
-            self.recording_tracing = self._first_step_more("recorded")
 
     def block(self, kind: str) -> Seconds:
         """A block of steps: `plain`, `idle` (attached, nothing due), `recorded`, or `valued` (with one sample's exact values)."""
         return self._fit(BLOCK, kind)
 
+    def tracing(self, kind: str) -> Seconds:
+        """By how much the first step of a kind, `plain` or `default` (all that LayerFlow records unasked), exceeds the second."""
+        first, second = self._fit(1, kind), self._fit(1, kind)
+        return Seconds(first.clock - second.clock, first.processor - second.processor)
+
     def _callback(self, folder: str, **arguments: Any) -> layerflow.LayerFlow:
         arguments = {"values": "none", "what": KINDS, **arguments}
         return layerflow.LayerFlow(self.log_dir.with_name(folder), **arguments)
-
-    def _first_step_more(self, kind: str = "plain") -> Seconds:
-        first, second = self._fit(1, kind), self._fit(1, kind)
-        return Seconds(first.clock - second.clock, first.processor - second.processor)
 
     def _fit(self, steps: int, kind: str) -> Seconds:
         x, y = self._x[: steps * BATCH], self._y[: steps * BATCH]
@@ -93,7 +89,8 @@ def against_plain(kind: str, repeats: int) -> tuple[float, str]:
     The ratio is of processor time, which other programs on the machine hardly change.
     """
     subject = shared()
-    subject.block(kind)
+    for each in (kind, "plain"):
+        subject.block(each)  # traces it
     pairs = []
     for number in range(repeats):
         order = (kind, "plain") if number % 2 else ("plain", kind)
