@@ -117,11 +117,10 @@ class Attachment:
                 member.refuse(error)
             return plain(iterator)
         try:
-            try:
             captured = variant(iterator)
         except DataEnded:
             return plain(iterator)
-        except (StopIteration, tf.errors.OutOfRangeError):  # the data has ended: no step
+        except StopIteration:  # the data has ended: no step
             raise
         except BaseException as error:
             for member in requests:
