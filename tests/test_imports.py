@@ -14,18 +14,20 @@ PACKAGE = Path(__file__).parent.parent / "tb_layerflow"
 # What each part may import of the others; what those may import in turn is included.
 ARROWS = {
     "log": set(),
-    "analysis": set(),
+    "analysis": {"log"},  # the dataclasses of `log.records`: what rules judge are decoded records
     "capture": {"log", "analysis"},
     "_reader": {"log", "analysis"},
     "reader": {"_reader", "log", "analysis"},
     "plugin": {"reader", "_reader", "log", "analysis"},
-    "summary": {"capture", "reader", "_reader", "log", "analysis"},
+    "summary": {"_summary", "capture", "_reader"},
+    "_summary": {"capture", "reader", "_reader", "log"},
     "show": {"reader", "log", "analysis"},
     "operations": {"show", "reader", "log", "analysis"},
-    "cli": {"show", "operations", "reader", "plugin", "log", "analysis"},
+    "doctor": {"reader", "log"},
+    "cli": {"show", "operations", "doctor", "reader", "plugin", "log", "analysis"},
     "__init__": {"summary", "reader", "capture"},
 }
-WITHOUT_TENSORFLOW = {"log", "analysis", "plugin", "_reader", "reader", "show", "operations", "cli"}
+WITHOUT_TENSORFLOW = {"log", "analysis", "plugin", "_reader", "reader", "show", "operations", "doctor", "cli"}
 TENSORFLOW = {"tensorflow", "keras", "tf_keras"}
 
 

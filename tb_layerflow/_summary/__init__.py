@@ -1,0 +1,1 @@
+"""The parts of the public writing API; `tb_layerflow.summary` is where they are found."""
