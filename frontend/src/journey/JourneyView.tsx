@@ -12,13 +12,13 @@ import { Thumbnails } from "../maps/thumbnails";
 import { displayName } from "../flow/cardview";
 import { Stamp } from "../inspector/Values";
 import { choose, folds, tree } from "../selection";
-import { awake, callIndex, chosen, dark, graph, held, noValues, run, sample, valueSteps } from "../state";
+import { awake, callIndex, chosen, dark, graph, held, noValues, run, sample, valueSteps, windows } from "../state";
 import { words } from "../strings";
 import type { Held } from "../exact";
 import { framesOf, type Frame } from "./frames";
 import { HeldSteps, stageOf, stepFacts, stepTitle } from "./frameSource";
 import { startRecording, type Recording } from "./record";
-import { camOf, predictionOf, samplePicture } from "./sample";
+import { camOf, predictionOf, samplePicture, seenOf } from "./sample";
 import { drawScene, type SceneOutput } from "./scene";
 
 const said = words.exact.journey;
@@ -107,7 +107,7 @@ function Shown({ held: at }: { held: Held }) {
     drawn.current = drawScene(pen, {
       width, height, colours: mapPalette.value, ink: tokens.getPropertyValue("--ink"), quiet: tokens.getPropertyValue("--ink-3"),
       picture: picture?.canvas ?? null, pictureName: picture ? `${picture.path}${picture.isPicture ? ` · ${words.exact.picture}` : ""}` : "",
-      cam: veil, camName: said.camAt(camPath), stage, painted, predictions, predictionTitle: said.prediction,
+      seen: picture ? seenOf(at, picture.path, windows.value) : null, cam: veil, camName: said.camAt(camPath), stage, painted, predictions, predictionTitle: said.prediction,
       strip: {
         count: length, current: index,
         from: (each) => (isModel ? frames[each]!.from : []),

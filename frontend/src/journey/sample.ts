@@ -7,7 +7,7 @@ import { storeOf } from "../maps/store";
 import { canvasOf, fetchPicture, imageOf, isImage, isPictured, pictureOf } from "../maps/thumbnails";
 import { firstAxes, makeView } from "../maps/view";
 import { paintMap, type MapColours } from "../colour/mapPixels";
-import { fetchValue } from "../valuesApi";
+import { fetchValue, type CallWindow } from "../valuesApi";
 import { gradCam, normalised } from "./gradcam";
 import { topClasses, type Prediction } from "./predictions";
 
@@ -27,6 +27,17 @@ export async function samplePicture(held: Held, sample: number, colours: MapColo
   const [first] = await store.whole();
   if (!first) return null;
   return { canvas: canvasOf(view.cols, view.rows, (pixels) => paintMap(pixels, first.values, reach([first]), colours)), path, isPicture: false };
+}
+
+/** The part of the picture of an input that a later number saw, as shares of it; null where it saw none. */
+export function seenOf(held: Held, path: string, windows: ReadonlyMap<string, CallWindow>): [number, number, number, number] | null {
+  const tensor = heldTensor(held, path, "output", 0);
+  const box = tensor && windows.get(`${tensor.call} ${tensor.port}`)?.box;
+  if (!tensor || !box || box.length !== 4) return null;
+  const [rows, cols] = tensor.channelsFirst ? [2, 3] : [1, 2];
+  const [height, width] = [tensor.value.shape[rows]!, tensor.value.shape[cols]!];
+  const [[top, bottom], [left, right]] = [box[rows]!, box[cols]!];
+  return [left / width, top / height, (right - left) / width, (bottom - top) / height];
 }
 
 /** The model's first output, its largest numbers first; empty where it is no vector. */

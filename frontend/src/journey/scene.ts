@@ -23,6 +23,8 @@ export interface SceneInput {
   quiet: string;
   picture: HTMLCanvasElement | null;
   pictureName: string;
+  /** What the number under the pointer saw of the picture: left, top, width and height as shares of it. */
+  seen: readonly [number, number, number, number] | null;
   cam: HTMLCanvasElement | null;
   camName: string;
   stage: Stage;
@@ -80,6 +82,10 @@ function drawSample(pen: CanvasRenderingContext2D, scene: SceneInput, x: number,
     if (cam) {
       pen.imageSmoothingEnabled = true;
       pen.drawImage(cam, ...place);
+    }
+    if (scene.seen) {
+      const [left, top, w, h] = scene.seen;
+      frame(pen, place[0] + left * place[2], place[1] + top * place[3], w * place[2], h * place[3], scene.colours.window, 1.5);
     }
     text(pen, cam ? scene.camName : scene.pictureName, x, place[1] + place[3] + 16, scene.quiet, side, 11);
     y = place[1] + place[3] + 24;

@@ -106,7 +106,7 @@ export function Grid(props: GridProps) {
   return (
     <div
       class="maps" ref={box} tabIndex={0} role="application" aria-label={words.exact.grid(props.name)} data-tensor={props.tensor}
-      data-columns={layout.columns} data-cell={`${layout.cellWidth} ${layout.cellHeight}`} data-planes={view.count} data-slices={view.rows + "×" + view.cols}
+      data-columns={layout.columns} data-cell={`${layout.cellWidth} ${layout.cellHeight}`} data-planes={view.count} data-sorted={order !== null}
       style={{ "--maps-height": `${layout.height + 2 * EDGE}px` }} onScroll={later} onKeyDown={key}
       onPointerMove={(event) => pointAt(found(event))} onPointerLeave={() => pointAt(null)}
       onClick={(event) => { const index = found(event) && indexOf(found(event)!); if (index) props.onChoose(index); }}
