@@ -14,11 +14,17 @@ export interface LinkState {
   unfolded?: string[];
   heatmap?: boolean;
   span?: string;
+  /** How numbers become colours, where the person chose it. */
+  form?: string;
+  /** What the heatmap's rows are. */
+  rows?: string;
+  /** Paths of the calls beside the chosen one. */
+  compared?: string[];
   filter?: string;
 }
 
 const KEY = "p.layerflow.s";
-const TEXTS = ["run", "stream", "call", "kind", "column", "view", "panel", "span", "filter"] as const;
+const TEXTS = ["run", "stream", "call", "kind", "column", "view", "panel", "span", "form", "rows", "filter"] as const;
 
 export function toText(state: LinkState): string {
   const fields = new URLSearchParams();
@@ -28,6 +34,7 @@ export function toText(state: LinkState): string {
   for (const key of state.open ?? []) fields.append("open", key);
   if (state.open?.length === 0) fields.set("open", "");
   for (const key of state.unfolded ?? []) fields.append("unfolded", key);
+  for (const path of state.compared ?? []) fields.append("compared", path);
   return fields.toString();
 }
 
@@ -43,6 +50,7 @@ export function fromText(text: string): LinkState {
   if (Number.isFinite(step)) state.step = step;
   if (fields.get("heatmap") === "1") state.heatmap = true;
   if (fields.has("open")) state.open = fields.getAll("open").filter(Boolean);
+  if (fields.has("compared")) state.compared = fields.getAll("compared").filter(Boolean);
   if (fields.has("unfolded")) state.unfolded = fields.getAll("unfolded").filter(Boolean);
   return state;
 }

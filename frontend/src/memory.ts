@@ -21,6 +21,9 @@ function gather(): LinkState {
     unfolded: [...state.unfolded.value],
     heatmap: state.heatmap.value,
     span: state.scaleSpan.value,
+    form: state.scaleForm.value === "auto" ? undefined : state.scaleForm.value,
+    rows: state.rowGrouping.value === "tree" ? undefined : state.rowGrouping.value,
+    compared: state.compared.value.length ? [...state.compared.value] : undefined,
     filter: state.filter.value,
   };
 }
@@ -38,6 +41,9 @@ function restore(link: LinkState): void {
     if (link.unfolded) state.unfolded.value = new Set(link.unfolded);
     if (link.heatmap) state.heatmap.value = true;
     if (link.span === "run" || link.span === "step") state.scaleSpan.value = link.span;
+    if (link.form === "linear" || link.form === "logarithmic" || link.form === "diverging") state.scaleForm.value = link.form;
+    if (link.rows === "calls" || link.rows === "types") state.rowGrouping.value = link.rows;
+    if (link.compared) state.compared.value = link.compared;
     if (link.filter) state.filter.value = link.filter;
   });
 }

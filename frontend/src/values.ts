@@ -1,6 +1,6 @@
 /** The colour-by's number for every call at the cursor, its scale, and the colour of a number on it. Reads state, draws nothing. */
 import { computed } from "@preact/signals";
-import type { KindTable, RecordTable } from "./api";
+import type { KindTable, RecordTable, SeriesTable } from "./api";
 import { fitScale, isSigned, type Scale } from "./colour/scale";
 import { css, diverging, ENTRIES, parseHex, pixel, sequential, type Rgb } from "./colour/tables";
 import { madeBy } from "./graph/made";
@@ -114,10 +114,17 @@ export const seriesRow = computed<ReadonlyMap<number, number>>(() =>
 );
 
 export const stepScale = computed<Scale | null>(() => fitScale(colourBy.value.column, valueOfCall.value.values(), scaleForm.value));
+function* numbersOfRows({ values, step }: SeriesTable, rows: Iterable<number>): Iterable<number> {
+  for (const row of rows) yield* values.subarray(row * step.length, (row + 1) * step.length);
+}
+
 /** Over all steps: the heatmap's, since one colour there must mean one number. */
 export const runScale = computed<Scale | null>(() => {
   const all = series.value;
-  return all && all.column === colourBy.value.column && all.kind === colourBy.value.kind ? fitScale(all.column, all.values, scaleForm.value) : null;
+  if (!all || all.column !== colourBy.value.column || all.kind !== colourBy.value.kind) return null;
+  // Of weights only the rows that colour something count: a bias that begins at zero would stretch the scale for all.
+  const numbers = byLayer(all.kind, all.column) ? numbersOfRows(all, new Set(seriesRow.value.values())) : all.values;
+  return fitScale(all.column, numbers, scaleForm.value);
 });
 /** Whether the scale's middle is its calm colour. */
 const hasMiddle = computed(() => (runScale.value ?? stepScale.value)?.middle ?? isSigned(colourBy.value.column));
