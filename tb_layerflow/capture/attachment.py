@@ -13,8 +13,6 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-import tensorflow as tf
-
 from tb_layerflow.log import records
 
 from .variants import Captured, DataEnded, Needs, StepVariant
