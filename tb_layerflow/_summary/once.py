@@ -33,6 +33,7 @@ def record(
     class_names: Any = None,
     pictures: Any = None,
     source: bool = False,
+    mirror: Iterable[str] = (),
     strict: bool = False,
 ) -> Stream:
     """Record a model once, without training it, and return the stream that was written.
@@ -48,8 +49,8 @@ def record(
         loss: what Keras takes as a loss; None: the model's own, if it is compiled.
         step: the step of the record, from 0 on.
         training: whether the model runs as in training.
-        stream, what, layers, statistics, values, class_names, source, strict: as for `LayerFlow`; the exact values of the first
-            four samples are kept.
+        stream, what, layers, statistics, values, class_names, source, mirror, strict: as for `LayerFlow`; the exact values of
+            the first four samples are kept.
         pictures: the samples as people should see them, as for `LayerFlow`.
 
     Returns:
@@ -66,6 +67,7 @@ def record(
         raise ValueError(f"step must be an integer from 0 on. Received: {step!r}.")
     kinds = arguments.what(what, source)
     everything = arguments.statistics(statistics)
+    mirrored = arguments.mirror(mirror)
     tags.check_stream(stream)
     folder = None if log_dir is None else arguments.folder(log_dir)
     from tb_layerflow import reader
@@ -89,6 +91,7 @@ def record(
         values=wanted,
         class_names=class_names,
         pictures=labels.pictures(pictures, given.count),
+        mirrored=mirrored,
     )
     return reader.LogDir(folder).run(".").stream(stream)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb_layerflow.log import records
+from tb_layerflow.log.mirror import Mirror
 
 from . import families, instrument, labels, value_writer, wanted
 from .function_inference import FunctionInference, is_function
@@ -38,6 +39,7 @@ def record_model(
     values: Values | None = None,
     class_names: Sequence[str] | str | None = None,
     pictures: NDArray[np.uint8] | None = None,
+    mirrored: tuple[str, ...] = (),
 ) -> str:
     """Record one run of `model`; returns the folder of the log.
 
@@ -57,13 +59,15 @@ def record_model(
     inference = runs(model, Needs(selection, kinds, everything), training=training, loss=found, instruments=instruments)
     if samples.has_labels and not inference.has_loss:
         raise ValueError(
-            f"record was given y, but {_name_of(model)!r} has no loss: compile it, give loss=, or leave y out. Received: loss=None."
-        )
+            f"record was given y, but {_name_of(model)!r} has no loss: compile it, give loss=, or leave y out. Received:
+        loss=None." )
     outcome, figures, losses, chunks = inference.run(samples)
     for sentence in selection.unmatched(outcome.graph):
         voice.warn(sentence)
     names = labels.class_names(class_names, voice)
     sink = Sink(folder, stream, voice, selection, value_writer.made(values, pictures, voice), names)
+    if mirrored:
+        sink.listeners.append(Mirror(lambda: sink.writer, mirrored, by_epoch=False))
     sink.open()
     phase = "training" if training else "inference"
     record = records.Record(step, 0, phase=phase, batch_size=samples.count, losses=losses)

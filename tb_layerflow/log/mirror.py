@@ -1,7 +1,8 @@
 """Some of a record for TensorBoard's own tabs: scalars and histograms under the tags that people know. Knows no TensorFlow.
 
 `LayerLoss/<path>` and `LayerAccuracy/<path>` (the loss on the output itself where there is one, else the readout),
-`LayerResidual/<path>` (the l2 of the error), and `<path>/<weight name>` (the weight's histogram).
+`LayerResidual/<path>` (the l2 of the error), `<path>/<weight name>` and `<path>/output` (histograms), and, in records that hold
+exact values, `<path>/feature_maps` (a picture of the first sample's maps).
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto import summary_pb2
 from tensorboard.plugins.histogram import metadata as histogram_tab
+from tensorboard.plugins.image import metadata as image_tab
 from tensorboard.plugins.scalar import metadata as scalar_tab
 from tensorboard.util import tensor_util
 
-from . import histogram
+from . import histogram, montage
 from .records import Graph, HistogramTable, Record, Table
 from .writer import StreamWriter
 
-KINDS = ("scalars", "histograms")
+KINDS = ("scalars", "histograms", "images")
 
 
 class Mirror:
@@ -49,6 +51,8 @@ class Mirror:
             values += [scalar(tag, number) for tag, number in scalars(graph, record, losses_only=self._losses_only)]
         if "histograms" in self._kinds and not self._losses_only:
             values += histograms(graph, record)
+        if "images" in self._kinds:
+            values += images(graph, record)
         if writer is not None and values:
             writer.write_summaries(values, int(record.epoch) if self._by_epoch and record.epoch >= 0 else record.step)
 
@@ -73,13 +77,28 @@ def scalars(graph: Graph, record: Record, *, losses_only: bool = False) -> Itera
 
 
 def histograms(graph: Graph, record: Record) -> Iterator[Any]:
-    """The histogram of every weight of a record."""
-    table, counted = record.tables.get("weight"), record.histograms.get("weight")
-    if table is None or counted is None:
-        return
-    for row, (number, port) in enumerate(zip(counted.calls.tolist(), counted.ports.tolist(), strict=True)):
-        layer = graph.layers[number]
-        yield _histogram(f"{layer.path}/{layer.weights[port].name}", counted, table, row)
+    """The histogram of every weight and of every output of a record."""
+    for kind in ("weight", "output"):
+        table, counted = record.tables.get(kind), record.histograms.get(kind)
+        if table is None or counted is None:
+            continue
+        for row, (number, port) in enumerate(zip(counted.calls.tolist(), counted.ports.tolist(), strict=True)):
+            if kind == "output":
+                tag = f"{_named(graph, number, port)}/output"
+            else:
+                tag = f"{graph.layers[number].path}/{graph.layers[number].weights[port].name}"
+            yield _histogram(tag, counted, table, row)
+
+
+def images(graph: Graph, record: Record) -> Iterator[Any]:
+    """A picture of the feature maps of every output of which the record holds exact values."""
+    for one in record.exact.arrays if record.exact is not None else ():
+        maps = one.array
+        if maps.ndim != 4 or not maps.size or one.dtype == "bfloat16" or maps.dtype.kind not in "fiu":
+            continue
+        for kind, call, port in one.rows:
+            if kind == "output":
+                yield _image(f"{_named(graph, call, port)}/feature_maps", montage.montage(maps[0]))
 
 
 def scalar(tag: str, number: float) -> Any:
@@ -105,6 +124,13 @@ def _histogram(tag: str, counted: HistogramTable, table: Table, row: int) -> Any
     return summary_pb2.Summary.Value(
         tag=tag, tensor=tensor, metadata=histogram_tab.create_summary_metadata(display_name="", description="")
     )
+
+
+def _image(tag: str, picture: Any) -> Any:
+    """One picture of the Images tab: its width, its height, and the PNG, as strings."""
+    content = [str(picture.shape[1]).encode(), str(picture.shape[0]).encode(), montage.png(picture)]
+    metadata = image_tab.create_summary_metadata(display_name="", description="")
+    return summary_pb2.Summary.Value(tag=tag, tensor=tensor_util.make_tensor_proto(np.array(content, object)), metadata=metadata)
 
 
 def _named(graph: Graph, call: int, port: int) -> str:
