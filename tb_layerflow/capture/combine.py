@@ -9,7 +9,6 @@ from tb_layerflow.log import paths, records
 from . import calls
 from .outcome import Outcome, Plan
 
-
 Row = tuple[int, int, int]
 
 

@@ -48,8 +48,10 @@ class FlightRecorder:
 
     def before(self, model: Any) -> None:
         """Copy the weights on the device; called before each step."""
-        self._weights = [(variable.path if hasattr(variable, "path") else variable.name, tf.identity(tf.convert_to_tensor(variable)))
-                         for variable in model.variables]  # fmt: skip
+        self._weights = [
+            (getattr(variable, "path", variable.name), tf.identity(tf.convert_to_tensor(variable)))
+            for variable in model.variables
+        ]
 
     def keep(self, step: int, loss: list[Any], batch: Any, submit: Callable[[], None] | None) -> None:
         """Keep a step that has been started."""

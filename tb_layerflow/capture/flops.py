@@ -1,7 +1,8 @@
 """How many floating-point operations one operation takes, from the shapes of its tensors. Pure; knows no TensorFlow.
 
 A multiplication and the addition that follows it count as two. What moves, casts or compares numbers counts as nothing. A
-dimension that is not known when the step is traced (mostly the batch) counts as one, so that the figure is then that of one sample.
+dimension that is not known when the step is traced (mostly the batch) counts as one, so that the figure is then that of one
+sample.
 """
 
 from __future__ import annotations
@@ -13,10 +14,7 @@ from typing import Any
 Shape = Sequence[int | None] | None
 
 _ONE_EACH = frozenset(
-    """Abs Add AddV2 Sub Mul Div RealDiv DivNoNan Maximum Minimum Pow SquaredDifference Square Sqrt Rsqrt Exp Expm1 Log Log1p Neg
-    Reciprocal Inv Sign Sin Cos Tan Tanh Sigmoid Softplus Softsign Elu Selu Relu Relu6 LeakyRelu Erf Erfc BiasAdd FloorMod Xdivy
-    Xlogy MulNoNan ReluGrad Relu6Grad LeakyReluGrad EluGrad SeluGrad SigmoidGrad TanhGrad SoftplusGrad SqrtGrad RsqrtGrad
-    ReciprocalGrad""".split()
+    ["Abs", "Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "DivNoNan", "Maximum", "Minimum", "Pow", "SquaredDifference", "Square", "Sqrt", "Rsqrt", "Exp", "Expm1", "Log", "Log1p", "Neg", "Reciprocal", "Inv", "Sign", "Sin", "Cos", "Tan", "Tanh", "Sigmoid", "Softplus", "Softsign", "Elu", "Selu", "Relu", "Relu6", "LeakyRelu", "Erf", "Erfc", "BiasAdd", "FloorMod", "Xdivy", "Xlogy", "MulNoNan", "ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SigmoidGrad", "TanhGrad", "SoftplusGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad"]
 )
 """One per element of the output."""
 _REDUCTIONS = frozenset({"Sum", "Mean", "Max", "Min", "Prod", "BiasAddGrad", "L2Loss", "EuclideanNorm"})

@@ -1,4 +1,6 @@
-"""Running a `tf.function` or a `tf.Module` on given samples while its calls are recorded: what `record` does with no Keras model."""
+"""Running a `tf.function` or a `tf.Module` on given samples while its calls are recorded: what `record` does with no Keras
+model.
+"""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ class NonFinite:
 
     `type` and `name` are the operation's (`Input` where the data itself is not finite); `path` is the call that made it,
     empty where it belongs to a `bucket`; `direction` is `forward`, or `backward` with the `forward_op` whose gradient it is;
-    `variable` the weight that it reads or whose gradient it makes. `inputs` and `outputs` say what its tensors held. `frames` lead
-    to it, `user_frame` is the innermost of the user's own lines.
+    `variable` the weight that it reads or whose gradient it makes. `inputs` and `outputs` say what its tensors held. `frames`
+    lead to it, `user_frame` is the innermost of the user's own lines.
     """
 
     name: str

@@ -59,8 +59,9 @@ def record_model(
     inference = runs(model, Needs(selection, kinds, everything), training=training, loss=found, instruments=instruments)
     if samples.has_labels and not inference.has_loss:
         raise ValueError(
-            f"record was given y, but {_name_of(model)!r} has no loss: compile it, give loss=, or leave y out. Received:
-        loss=None." )
+            f"record was given y, but {_name_of(model)!r} has no loss: compile it, give loss=, or leave y out. "
+            "Received: loss=None."
+        )
     outcome, figures, losses, chunks = inference.run(samples)
     for sentence in selection.unmatched(outcome.graph):
         voice.warn(sentence)

@@ -315,8 +315,8 @@ def _random_notes(recording: Recording) -> list[tuple[str, str]]:
 
 
 _FUSED = (
-    "TensorFlow may compute this output and the sum after it at once in steps that are not recorded: recorded steps equal them to "
-    "rounding, not bit by bit"
+    "TensorFlow may compute this output and the sum after it at once in steps that are not recorded: recorded steps equal "
+    "them to rounding, not bit by bit"
 )
 
 
