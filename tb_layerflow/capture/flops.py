@@ -14,7 +14,13 @@ from typing import Any
 Shape = Sequence[int | None] | None
 
 _ONE_EACH = frozenset(
-    ["Abs", "Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "DivNoNan", "Maximum", "Minimum", "Pow", "SquaredDifference", "Square", "Sqrt", "Rsqrt", "Exp", "Expm1", "Log", "Log1p", "Neg", "Reciprocal", "Inv", "Sign", "Sin", "Cos", "Tan", "Tanh", "Sigmoid", "Softplus", "Softsign", "Elu", "Selu", "Relu", "Relu6", "LeakyRelu", "Erf", "Erfc", "BiasAdd", "FloorMod", "Xdivy", "Xlogy", "MulNoNan", "ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SigmoidGrad", "TanhGrad", "SoftplusGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad"]
+    [
+        "Abs", "Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "DivNoNan", "Maximum", "Minimum", "Pow", "SquaredDifference",
+        "Square", "Sqrt", "Rsqrt", "Exp", "Expm1", "Log", "Log1p", "Neg", "Reciprocal", "Inv", "Sign", "Sin", "Cos", "Tan",
+        "Tanh", "Sigmoid", "Softplus", "Softsign", "Elu", "Selu", "Relu", "Relu6", "LeakyRelu", "Erf", "Erfc", "BiasAdd",
+        "FloorMod", "Xdivy", "Xlogy", "MulNoNan", "ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad",
+        "SigmoidGrad", "TanhGrad", "SoftplusGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad",
+    ]
 )
 """One per element of the output."""
 _REDUCTIONS = frozenset({"Sum", "Mean", "Max", "Min", "Prod", "BiasAddGrad", "L2Loss", "EuclideanNorm"})
