@@ -24,9 +24,9 @@ _FUNCTIONS = {
     "scale_loss": OPTIMIZER,
 }
 _FOLDERS = (("losses", LOSS), ("metrics", METRICS), ("optimizers", OPTIMIZER))
-_FILES = {
-    f"{family}/src/{folder}": bucket for family in ("keras", "tf_keras") for folder, bucket in _FOLDERS
-} | {"tensorflow/python/training/optimizer.py": OPTIMIZER}
+_FILES = {f"{family}/src/{folder}": bucket for family in ("keras", "tf_keras") for folder, bucket in _FOLDERS} | {
+    "tensorflow/python/training/optimizer.py": OPTIMIZER
+}
 
 
 def by_lines(frames: Sequence[Frame]) -> str:

@@ -54,9 +54,7 @@ class EagerOperations:
         """No more."""
         op_callbacks.remove_op_callback(self._note)
 
-    def _note(
-        self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
-    ) -> None:
+    def _note(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
         if graph is not None:
             return
         results = [output for output in outputs or () if isinstance(output, tf.__internal__.EagerTensor)]

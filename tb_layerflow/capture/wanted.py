@@ -15,9 +15,7 @@ ALWAYS = ("weights",)
 """Instruments of training steps that every record has, as far as they are wanted."""
 
 
-def for_training(
-    kinds: Iterable[str], values: Values | None = None, *, everything: bool = False
-) -> dict[str, Callable[[], Any]]:
+def for_training(kinds: Iterable[str], values: Values | None = None, *, everything: bool = False) -> dict[str, Callable[[], Any]]:
     """The makers of the instruments of training steps, by name, in the order in which they work: values come last."""
     makers: dict[str, Callable[[], Any]] = {"weights": lambda: Weights(updates=True)} if "weights" in kinds else {}
     if values is not None:
