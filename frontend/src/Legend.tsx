@@ -5,7 +5,7 @@ import { exponent, number } from "./format";
 import { byLayer } from "./measures";
 import { colourBy, heatmap, record, scaleForm, scaleSpan, type ScaleForm } from "./state";
 import { columnName, kindName, words } from "./strings";
-import { palette, runScale, scale } from "./values";
+import { palette, runScale, scale, valueOfCall } from "./values";
 
 export function Legend() {
   const { kind, column } = colourBy.value;
@@ -17,7 +17,7 @@ export function Legend() {
   return (
     <div class="legend" role="group" aria-label={words.legend.label}>
       <div>
-        <span class="what">{kindName(kind)}, {columnName(column)}</span>
+        <span class="what" title={byLayer(kind, column) ? words.legend.firstWeight : undefined}>{kindName(kind)}, {columnName(column)}</span>
         {on ? (
           <>
             <span class="scale mono">
@@ -32,12 +32,12 @@ export function Legend() {
                   {span}
                 </button>
               )}
-              {byLayer(kind, column) && <> · {words.legend.firstWeight}</>}
+              {byLayer(kind, column) && <span class="first-weight"> · {words.legend.firstWeight}</span>}
             </span>
             <span class="absent-key"><i /> {words.legend.absent}</span>
           </>
         ) : (
-          <span class="quiet">{words.legend.none}</span>
+          <span class="quiet">{valueOfCall.value.size ? words.legend.allZero : words.legend.none}</span>
         )}
       </div>
     </div>

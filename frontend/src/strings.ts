@@ -216,6 +216,7 @@ export const words = {
     toggle: "Scale: this step or all steps",
     none: "Nothing of this kind was recorded at this step.",
     absent: "no value",
+    allZero: "Every number of this kind is 0 or none.",
   },
 
   flow: {

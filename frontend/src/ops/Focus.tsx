@@ -55,7 +55,7 @@ function Line({ place }: { place: string }) {
         {value.calls.length ? (
           <ul class="calls">
             {value.calls.map((call) => calls[call] && (
-              <li key={call}><button class="link mono" onClick={() => reveal(call)}>{calls[call]!.path}</button> <span class="quiet">{calls[call]!.type}</span></li>
+              <li key={call}><button class="link mono" onClick={() => reveal(call)}>{calls[call]!.path === "." ? graph.value!.model : calls[call]!.path}</button> <span class="quiet">{calls[call]!.type}</span></li>
             ))}
           </ul>
         ) : (

@@ -1,5 +1,5 @@
 /** Lies over the strips: the step cursor, the chosen cell, the number under the pointer, a click that goes to call and step, zoom and brush. */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { batch } from "@preact/signals";
 import { callOfFinding } from "../findings/places";
 import { count, number } from "../format";
@@ -125,20 +125,27 @@ export function StripOverlay({ rows, scrollTop, wide }: StripOverlayProps) {
 
 /** A sign at the cell where something was first seen. */
 function FindingCells({ rows, scrollTop, range }: { rows: Row[]; scrollTop: number; range: readonly [number, number] }) {
-  const rowOfCall = new Map<number, number>();
-  rows.forEach((row, at) => {
-    for (const call of row.open ? [row.call] : [row.call, ...hiddenCalls(tree.value!, row)]) if (!rowOfCall.has(call)) rowOfCall.set(call, at);
-  });
-  const indexOf = new Map(Array.from(steps.value!.step, (step, index) => [step, index]));
+  const found = findings.value ?? [];
+  // The pointer moves often; where the findings are changes seldom.
+  const cells = useMemo(() => {
+    const rowOfCall = new Map<number, number>();
+    rows.forEach((row, at) => {
+      for (const call of row.open ? [row.call] : [row.call, ...hiddenCalls(tree.value!, row)]) if (!rowOfCall.has(call)) rowOfCall.set(call, at);
+    });
+    const indexOf = new Map(Array.from(steps.value!.step, (step, index) => [step, index]));
+    return found.map((finding) => ({
+      row: rowOfCall.get(callOfFinding(finding, graph.value) ?? -1) ?? -1,
+      place: placeOfIndex(indexOf.get(finding.step) ?? -1, range, true),
+      level: finding.level,
+      key: `${finding.rule} ${finding.path} ${finding.message}`,
+    }));
+  }, [rows, found, range[0], range[1], steps.value]);
   return (
     <>
-      {(findings.value ?? []).map((finding) => {
-        const row = rowOfCall.get(callOfFinding(finding, graph.value) ?? -1);
-        const index = indexOf.get(finding.step);
-        const place = index === undefined ? -1 : placeOfIndex(index, range, true);
-        if (row === undefined || place < 0 || place > 1) return null;
-        const style = { left: `${100 * place}%`, top: `${row * ROW_HEIGHT - scrollTop}px` };
-        return <div key={finding.rule + finding.path + finding.message} class={`finding-cell ${finding.level}`} style={style} />;
+      {cells.map(({ row, place, level, key }) => {
+        const top = row * ROW_HEIGHT - scrollTop;
+        if (row < 0 || place < 0 || place > 1 || top < -ROW_HEIGHT || top > window.innerHeight) return null;
+        return <div key={key} class={`finding-cell ${level}`} style={{ left: `${100 * place}%`, top: `${top}px` }} />;
       })}
     </>
   );
