@@ -10,7 +10,7 @@ import inspect
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import tensorflow as tf
@@ -22,6 +22,7 @@ from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
 from .recording import Recording
+from .replicas import Replicas, Share
 from .variants import Captured, Needs
 from .warn import say
 
@@ -115,11 +116,12 @@ class RecordedFunction:
         if trace is self._newest:
             trace.outcome.graph.execution = self._report(seconds)
             fates.mark_compiled(trace.outcome.graph)
-            calls = len(trace.outcome.graph.calls)
+            calls = len(trace.outcome.graph.calls) + sum(len(share.outcome.graph.calls) for share in trace.shares)
             say(f"traced the recording twin of {self.__name__} in {seconds:.1f} s ({calls} calls)")
         traced = seconds if trace is self._newest else 0.0
-        result = Captured(trace.outcome, [captured], 0, trace_seconds=traced, instruments=trace.instruments)
-        self._owner.take(result, seconds)
+        for part in captured_by(trace, captured, traced):
+            self._owner.take(part, seconds)
+            seconds = 0.0
         return outputs
 
     def _twin(self, names: tuple[str, ...]) -> Callable[..., Any]:
@@ -157,6 +159,7 @@ class Trace:
     outcome: Outcome | None
     instruments: list[Any]
     failure: Exception | None = None
+    shares: list[Share] = field(default_factory=list)
 
 
 def record_call(
@@ -175,15 +178,41 @@ def record_call(
     instruments = [make() for name, make in needs.instruments.items() if name in names]
     step = Step(list(models), recording)
     measured_before(instruments, step)
+    recording.replicas = replicas_of(needs, names, models)
     with recording:
         outputs = function(*args, **kwargs)
     try:
-        if recording.failure is not None:
-            raise recording.failure
+        failure = recording.failure or recording.replicas.failure
+        if failure is not None:
+            raise failure
         outcome, captured = finish(recording, outputs, needs, step, instruments)
-        return outputs, captured | _losses(outputs), Trace(outcome, instruments)
+        shares = recording.replicas.shares
+        captured |= {f"share:{number}": share.arrays for number, share in enumerate(shares)}
+        return outputs, captured | _losses(outputs), Trace(outcome, instruments, shares=shares)
     except Exception as error:  # the function itself went well, and must count
         return outputs, {}, Trace(None, instruments, error)
+
+
+def replicas_of(needs: Needs, names: Iterable[str], models: Sequence[Any]) -> Replicas:
+    """What records the replicas of a `strategy.run`, each as a function of its own."""
+    return Replicas(lambda function, args, kwargs: record_call(function, args, kwargs, needs, names, models))
+
+
+def captured_by(trace: Trace, arrays: dict[str, Any], seconds: float) -> list[Captured]:
+    """What a call gave, ready for its record: its own calls, then those of each `strategy.run`, merged over the replicas."""
+    assert trace.outcome is not None
+    own = {name: array for name, array in arrays.items() if not name.startswith("share:")}
+    found = [Captured(trace.outcome, [own], 0, trace_seconds=seconds, instruments=trace.instruments)]
+    for number, share in enumerate(trace.shares):
+        given = list(arrays[f"share:{number}"])
+        executed = trace.outcome.graph.execution
+        share.outcome.graph.execution = replace(executed, strategy=share.strategy, replicas=share.count)
+        found.append(Captured(share.outcome, given, 0, instruments=share.instruments))
+    if trace.shares and not trace.outcome.graph.calls:
+        losses = {name: array for name, array in own.items() if name.startswith("loss:")}
+        found[1].replicas[0] = found[1].replicas[0] | losses
+        del found[0]
+    return found
 
 
 def _losses(outputs: Any) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.autograph.core import config as autograph_config
+from tensorflow.python.distribute import distribute_lib
 
-from . import families, lineage_hooks, nests
+from . import families, lineage_hooks, nests, replicas
 from .autograph import convert_as_around, not_converted_again
 from .recording import Recording, active
 
@@ -87,6 +88,7 @@ def installed() -> Iterator[None]:
             for family in families.loaded():
                 _hook_family(patches, family)
             _hook_tapes(patches)
+            patches.on_class(distribute_lib.StrategyBase, "run", replicas.runs)
             patches.on_module(autograph_config, "CONVERSION_RULES", _OWN_RULES + autograph_config.CONVERSION_RULES)
             with lineage_hooks.installed(patches.on_layer):
                 yield

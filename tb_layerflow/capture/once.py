@@ -79,7 +79,7 @@ def record_model(
         sink.close()
     if sink.is_broken:
         raise OSError(f"The record could not be written to {folder}.")
-    return folder
+    return sink.log_dir
 
 
 def _name_of(model: Any) -> str:

@@ -156,20 +156,24 @@ class LoopRecorder:
         instruments = [self.needs.instruments[name]() for name in self.due_instruments()]
         step = Step(self.models, recording)
         measured_before(instruments, step)
+        recording.replicas = replicas = functions.replicas_of(self.needs, self.due_instruments(), self.models)
         with hooks.installed(), recording:
             yield
-        if not recording.roots:
+        if not recording.roots and not replicas.shares:
             return
         try:
-            if recording.failure is not None:
-                raise recording.failure
+            failure = recording.failure or replicas.failure
+            if failure is not None:
+                raise failure
             outcome, captured = functions.finish(recording, None, self.needs, step, instruments)
         except Exception as error:  # whatever goes wrong in recording must not stop training
             self.failed(error)
             return
         outcome.graph.execution.mode = "eager"
         outcome.graph.execution.run_eagerly = True
-        self._pending.insert(0, Captured(outcome, [captured], 0, instruments=instruments))
+        trace = functions.Trace(outcome, instruments, shares=replicas.shares)
+        arrays = captured | {f"share:{number}": share.arrays for number, share in enumerate(replicas.shares)}
+        self._pending[:0] = functions.captured_by(trace, arrays, 0.0)
 
     def _start(self, function: Callable[..., Any] | None) -> None:
         """Before the first step: open the log; go on where the optimizers stand (read once)."""

@@ -50,6 +50,7 @@ class Recording:
         self._gradients: dict[int, int] = {}
         self._outer: Recording | None = None
         self.failure: Exception | None = None
+        self.replicas: Any = None
 
     def __enter__(self) -> Recording:
         self._outer = active()

@@ -13,7 +13,7 @@ import numpy as np
 from tb_layerflow.log import records
 from tb_layerflow.log.writer import StreamWriter
 
-from . import part, statistics, unpack
+from . import part, statistics, unpack, workers
 from .background import Background
 from .fast_records import FastRecords
 from .outcome import Outcome, Plan
@@ -49,7 +49,7 @@ class Sink:
         *,
         with_errors: bool = True,
     ) -> None:
-        self.log_dir = log_dir
+        self.log_dir = workers.folder_of(log_dir)
         self.stream = stream
         self.last_step: int | None = None
         self.records = 0

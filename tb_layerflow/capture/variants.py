@@ -26,7 +26,10 @@ _MADE_UP_NAME = re.compile(r"(input|input_layer|keras_tensor)(_[0-9]+)?|.*_input
 
 
 class DataEnded(Exception):
-    """There was no batch, and nothing ran. What Keras's own function does then (it raises, and may count a step) is its matter."""
+    """There was no batch, and nothing ran.
+
+    What Keras's own function does then (it raises, and may count a step) is its matter.
+    """
 
 
 @dataclass
