@@ -112,11 +112,14 @@ def statistics(array: np.ndarray, part: np.ndarray | None = None) -> dict[str, f
 
 
 def half_octaves(part: np.ndarray) -> dict[tuple[int, int], int]:
-    """How many finite numbers other than 0 lie in each half octave: {(sign, floor(exponent) · 2 + upper half): count}."""
+    """How many finite numbers other than 0 lie in each half octave: {(sign, floor(exponent) · 2 + upper half): count}.
+
+    Those beyond 2^-64 or 2^64 count in the outermost half octave of their side.
+    """
     numbers = np.asarray(part, np.float64).ravel()
     numbers = numbers[np.isfinite(numbers) & (numbers != 0)]
     mantissa, exponent = np.frexp(np.abs(numbers))
-    bins = 2 * (exponent - 1) + (mantissa >= 0.75)
+    bins = np.clip(2 * (exponent - 1) + (mantissa >= 0.75), -128, 127)
     return dict(Counter(zip(np.sign(numbers).astype(int).tolist(), bins.tolist(), strict=True)))
 
 
@@ -126,8 +129,7 @@ def half_octaves_of(histogram: Any) -> dict[tuple[int, int], int]:
     for low, high, count in zip(histogram.edges[:-1], histogram.edges[1:], histogram.counts.tolist(), strict=True):
         if count:
             inner = min(abs(low), abs(high))
-            assert inner > 0, "the numbers of these tests stay inside the bins"
-            mantissa, exponent = np.frexp(inner)
+            mantissa, exponent = np.frexp(max(inner, 2.0**-64))
             found[(1 if high > 0 else -1, int(2 * (exponent - 1) + (mantissa >= 0.75)))] = count
     return found
 

@@ -141,7 +141,7 @@ def _joined(new: Any, old: Any, join: str, own: str | None) -> Any:
     if join == "+":
         return new + old
     if join == "*":
-        return new * keras.ops.tanh(old)
+        return new * keras.ops.sigmoid(old)
     if join == "concatenate":
         together = layers.Concatenate(name=own and f"{own}_both")([new, old])
         return layers.Dense(WIDTH, activation="tanh", name=own and f"{own}_less")(together)
