@@ -56,15 +56,16 @@ clean:
 demo/logs:
 	$(MAKE) demo SERVE=0 || { rm -rf $@; exit 1; }
 
+# tf_keras asks for `tensorflow`, which tensorflow-cpu is under another name: hence --no-deps.
 $(VENV): setup.py pyproject.toml
 	@test -n "$(PYTHON)" || { echo "LayerFlow needs Python 3.10 or newer, with venv. Found none on PATH." >&2; exit 1; }
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	@echo "Installing TensorFlow and what the tests need into .venv. This takes a minute or two."
 	.venv/bin/python $(PIP) tensorflow-cpu || .venv/bin/python $(PIP) tensorflow
 	.venv/bin/python $(PIP) --editable '.[demo,test,lint]'
+	.venv/bin/python $(PIP) --no-deps tf_keras
 	touch $@
 
-# tf_keras asks for `tensorflow`, which tensorflow-cpu is under another name: hence --no-deps.
 $(OLDEST): setup.py pyproject.toml
 	@test -n "$(PYTHON310)" || { echo "make test-oldest needs Python 3.10: none on PATH and none under ~/.pyenv/versions." >&2; exit 1; }
 	test -x .venv-oldest/bin/python || $(PYTHON310) -m venv .venv-oldest
