@@ -113,7 +113,7 @@ def test_each_of_two_workers_writes_its_own_run_and_waits_for_nobody(tmp_path: P
     for number in range(2):
         half = x[number * BATCH // 2 : (number + 1) * BATCH // 2]
         stream = log.run(f"worker_{number}").stream("train")
-        assert_figures(stream, {"output": {"output": half @ np.ones((3, 1), np.float32)}}, ("output",))
+        assert_figures(stream, {"output": {".": half @ np.ones((3, 1), np.float32)}}, ("output",))
         assert stream.steps.tolist() == [0, 1]
     weights = [left(tmp_path / f"left_{number}")[0] for number in range(2)]
     np.testing.assert_array_equal(*weights)

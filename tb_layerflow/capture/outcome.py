@@ -144,7 +144,7 @@ def _keep_structure(node: Node) -> None:
     node.dead = False
     node.status = "inside a loop"
     for leaf in [*node.inputs, *node.outputs]:
-        leaf.tensor, leaf.status, leaf.error = None, leaf.status or node.status, node.status
+        leaf.tensor, leaf.passed_on, leaf.status, leaf.error = None, None, leaf.status or node.status, node.status
 
 
 def _logits_needed(node: Node, needed: set[Any]) -> bool:

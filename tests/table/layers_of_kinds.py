@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from keras import layers
 
-from .row import BRANCH, FUNCTION, FUSED, LOOP, Hand, Row, fitted, normal, whole
+from .row import BRANCH, FUNCTION, LOOP, Hand, Row, fitted, normal, whole
 from .subclassed import Model, dense
 
 GROUP = "Recurrence, loops, unusual tensors"
@@ -148,23 +148,6 @@ def _looping_by_hand(times: int) -> Any:
     return forward
 
 
-def _time_distributed() -> Any:
-    return keras.Sequential([layers.Input((None, WIDTH)), Hides(name="hides"), layers.TimeDistributed(dense(2, "wrapped"), name="times"),
-                             layers.GlobalAveragePooling1D(name="mean"), dense()])  # fmt: skip
-
-
-def _time_distributed_by_hand(hand: Hand, model: Any, x: Any) -> Any:
-    _, times, mean, last = model.layers
-    return hand(".", hand("last", last(hand("mean", mean(hand("times", times.layer(hand("hides", x))))))))
-
-
-class Hides(layers.Layer):
-    """Passes its input on without its static shape."""
-
-    def call(self, inputs: Any) -> Any:
-        return tf.raw_ops.PlaceholderWithDefault(input=inputs, shape=[None, None, WIDTH]) if isinstance(inputs, tf.Tensor) else inputs
-
-
 class Pools(layers.Layer):
     """From ragged or sparse to dense, through a ragged or sparse tensor of its own kind."""
 
@@ -223,33 +206,32 @@ def _row(what: str, how: str, reason: str, status: str, times: int = 1, **option
     )  # fmt: skip
 
 
+def _looped(probes: int, *names: str) -> dict[str, Any]:
+    """What a row says whose cells run in a loop; Keras ran some once more, before it, to learn their shapes."""
+    probe = f"{probes} calls that nothing in the step depends on (shape probes and the like) are not part of it"
+    ledger = [("", "", -1, probe), *((name, "", -1, "inside a loop") for name in names)]
+    return {"structural": dict.fromkeys(names, LOOP), "ledger": ledger}
+
+
 def rows() -> list[Row]:
     """The rows of this file."""
-    shape_probe = "1 calls that nothing in the step depends on (shape probes and the like) are not part of it"
-    body = [("memory/cell", "", -1, "inside a loop"), ("", "", -1, shape_probe)]
+    def looped(what: str, layer: Any, *names: str) -> Row:
+        return fitted(GROUP, what, _recurrent(layer), words, _whole_layer, **_looped(len(names), *names))
 
-    def looped(what: str, layer: Any, cell: str, below: tuple[str, ...] = ()) -> Row:
-        names = [cell, *below]
-        probe = shape_probe.replace("1 calls", f"{len(names)} calls")
-        return fitted(GROUP, what, _recurrent(layer), words, _whole_layer, structural=dict.fromkeys(names, LOOP),
-                      ledger=[("", "", -1, probe), *((name, "", -1, "inside a loop") for name in names)])  # fmt: skip
-
-    del body
-    fused = {"structural": {"memory/lstm_cell": LOOP}}
-    del fused
     return [
         looped("LSTM", lambda: layers.LSTM(2, name="memory"), "memory/lstm_cell"),
         looped("GRU", lambda: layers.GRU(2, name="memory"), "memory/gru_cell"),
-        looped("RNN with the user's own cell", lambda: layers.RNN(Adds(name="cell"), name="memory"), "memory/cell", ("memory/cell/mix",)),
-        fitted(GROUP, "RNN with the user's own cell, unrolled", _recurrent(lambda: layers.RNN(Adds(name="cell"), unroll=True, name="memory")),
+        looped("RNN with the user's own cell", lambda: layers.RNN(Adds(name="cell"), name="memory"), "memory/cell", "memory/cell/mix"),
+        fitted(
+               GROUP, "RNN with the user's own cell, unrolled", _recurrent(lambda: layers.RNN(Adds(name="cell"), unroll=True, name="memory")),
                words, _unrolled_by_hand, ledger=[("memory/cell", "error", 0, "not connected"), ("memory/cell#1", "error", 0, "not connected"),
                                                  ("memory/cell#2", "error", 1, "not connected")]),
         fitted(GROUP, "Bidirectional LSTM", _recurrent(lambda: layers.Bidirectional(layers.LSTM(2, name="memory"), name="both")),
-               words, _bidirectional_by_hand),
+               words, _bidirectional_by_hand, **_looped(2, "both/backward_memory/lstm_cell", "both/forward_memory/lstm_cell")),
         fitted(GROUP, "LSTM over masked words", _masked, lambda: (whole(6, 12, TIMES) + (np.arange(TIMES) == 0).astype(np.int32), normal(12, 1)),
-               _masked_by_hand),
-        fitted(GROUP, "ConvLSTM", _convolutional, lambda: (normal(12, TIMES, 4, 1), normal(12, 1)), _convolutional_by_hand),
-        fitted(GROUP, "TimeDistributed, the number of times unknown", _time_distributed, words, _time_distributed_by_hand),
+               _masked_by_hand, **_looped(1, "memory/lstm_cell", "memory/lstm_cell#1")),
+        fitted(GROUP, "ConvLSTM", _convolutional, lambda: (normal(12, TIMES, 4, 1), normal(12, 1)), _convolutional_by_hand,
+               **_looped(1, "memory/conv_lstm_cell")),
         _row("`tf.while_loop` inside a layer", "while", LOOP, "inside a loop", times=2),
         _row("`tf.map_fn` inside a layer", "map", LOOP, "inside a loop"),
         _row("`tf.vectorized_map` inside a layer", "vectorized", LOOP, "inside a loop"),
@@ -260,5 +242,3 @@ def rows() -> list[Row]:
         fitted(GROUP, "sparse tensors", _unusual_model, _sparse, _unusual_by_hand),
     ]  # fmt: skip
 
-
-__all__ = ["FUSED", "rows"]

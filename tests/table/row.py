@@ -52,6 +52,10 @@ class Hand:
         self.outputs[path, port] = tensor
         return tensor
 
+    def aside(self) -> Any:
+        """A context for what is no part of the pass, such as training before it."""
+        return self._tape.stop_recording()
+
     def differentiate(self, losses: dict[str, Any], scale: float = 1.0) -> None:
         """The gradients of each loss at everything noted."""
         places = [place for place, tensor in self.outputs.items() if tensor.dtype.is_floating]
@@ -90,11 +94,26 @@ class Row:
     tolerance: float = 1e-5
     left_within: float = 0.0
     limits: str = ""
+    has_errors: bool = True
 
     @property
     def is_full(self) -> bool:
-        """Whether every floating leaf call has outputs and errors."""
+        """Whether every floating leaf call has its numbers."""
         return not set(self.structural.values()) - {TYPE}
+
+    @property
+    def recorded(self) -> str:
+        """What of the kind is recorded, in words."""
+        reasons = ", ".join(sorted(set(self.structural.values())))
+        whole = "outputs and errors" if self.has_errors else "outputs"
+        return f"{whole}; structure only: {reasons}" if reasons else whole
+
+    @property
+    def trained(self) -> str:
+        """How training compares with the same without recording, in words."""
+        if not self.trains:
+            return "does not train"
+        return self.limits or ("equal to rounding under XLA" if self.left_within else "bit-identical")
 
 
 def mse(y: Any, y_pred: Any) -> Any:

@@ -6,12 +6,11 @@ from collections import namedtuple
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 from keras import layers, ops
 
 from .functional import numbers
-from .row import Hand, Row, fitted, mse, normal
+from .row import TYPE, Hand, Row, fitted, mse
 
 GROUP = "Subclassed models and custom layers"
 WIDTH = 3
@@ -253,7 +252,7 @@ def rows() -> list[Row]:
         _with_loss_by_hand(perceptual, _perceptual, _perceptual_loss),
         _row("`tf.recompute_grad`", _recomputing, _in_turn("saves", "last"), _recomputing_by_hand),
         _row("integer, boolean, complex, string, scalar and empty tensors", _kinds, _kinds_run, _kinds_by_hand,
-             ledger=KINDS_LEDGER, structural={"kinds": "a string, integer, boolean or complex tensor"}),
+             ledger=KINDS_LEDGER, structural={"kinds": TYPE}),
     ]  # fmt: skip
 
 
@@ -271,5 +270,3 @@ def _with_loss_by_hand(row: Row, build: Any, loss: Any) -> Row:
 
     return replace(row, by_hand=by_hand)
 
-
-__all__ = ["Model", "dense", "normal", "np", "rows"]
