@@ -15,7 +15,7 @@ import { choose, folds, tree } from "../selection";
 import { awake, callIndex, chosen, dark, graph, held, noValues, run, sample, valueSteps, windows } from "../state";
 import { words } from "../strings";
 import type { Held } from "../exact";
-import { framesOf, type Frame } from "./frames";
+import { framesOf, originOf, type Frame } from "./frames";
 import { HeldSteps, stageOf, stepFacts, stepTitle } from "./frameSource";
 import { startRecording, type Recording } from "./record";
 import { camOf, predictionOf, samplePicture, seenOf } from "./sample";
@@ -54,7 +54,10 @@ function Shown({ held: at }: { held: Held }) {
   const length = isModel ? frames.length : steps.length;
   const current = Math.min(place.value, length - 1);
 
-  const picture = useFetched(() => samplePicture(at, shownSample, mapPalette.value), [at, shownSample, mapPalette.value]);
+  // The input that the frame came from: of several, each branch shows its own.
+  const followedFrame = isModel ? current : frames.findIndex(({ members }) => members.some((call) => graph.value!.calls[call]?.path === followed));
+  const origin = frames.length ? frames[originOf(frames, Math.max(0, followedFrame))]!.path : "";
+  const picture = useFetched(() => samplePicture(at, shownSample, mapPalette.value, origin), [at, shownSample, mapPalette.value, origin]);
   const predictions = useFetched(() => predictionOf(at, shownSample), [at, shownSample]) ?? [];
   const camPath = frames[isModel ? current : -1]?.path ?? "";
   const veil = useFetched(() => (cam && isModel && camPath ? camOf(at, camPath, shownSample, dark.value) : Promise.resolve(null)), [at, cam, isModel, camPath, shownSample, dark.value]);
@@ -62,7 +65,7 @@ function Shown({ held: at }: { held: Held }) {
   // A call chosen elsewhere moves the journey to its stage, and the other way round.
   const wanted = useComputed(() => chosen.value);
   useEffect(() => {
-    const found = isModel ? frames.findIndex(({ call }) => call === wanted.value) : -1;
+    const found = isModel && wanted.value !== null ? frames.findIndex(({ members }) => members.includes(wanted.value!)) : -1;
     if (found >= 0) place.value = found;
   }, [wanted.value, frames, isModel]);
 

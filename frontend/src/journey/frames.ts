@@ -8,6 +8,8 @@ export interface Frame {
   /** The call whose output is shown. */
   path: string;
   call: number;
+  /** Every call of the stage. */
+  members: number[];
   /** The call that names the stage, where what rides on it comes after it. */
   head: string;
   type: string;
@@ -15,15 +17,17 @@ export interface Frame {
   from: number[];
 }
 
-/** One frame per stage (what rides on a layer belongs to its stage, whose last output is shown), or one per call. */
+/** One frame per stage (what rides on a layer belongs to its stage, whose last output of the same rank is shown), or one per call. */
 export function framesOf(tree: Tree, folds: Folds, held: Held, every: boolean): Frame[] {
   const has = (call: number) => heldTensor(held, tree.calls[call]!.path, "output", 0) !== null;
   const stages = flat(tree, folds, folds.level(-1), has).flatMap((members) => (every ? members.map((call) => [call]) : [members]));
   const stageOf = new Map<number, number>();
   const frames = stages.map((members, frame): Frame => {
     for (const call of members) stageOf.set(call, frame);
-    const [head, last] = [tree.calls[headOf(tree, members)]!, members.at(-1)!];
-    return { path: tree.calls[last]!.path, call: last, head: head.path, type: head.type, from: [] };
+    const head = tree.calls[headOf(tree, members)]!;
+    // A Flatten that rides on its layer would turn maps into a vector.
+    const last = members.filter((call) => rankOf(tree, call) === rankOf(tree, headOf(tree, members))).at(-1)!;
+    return { path: tree.calls[last]!.path, call: last, members, head: head.path, type: head.type, from: [] };
   });
   const inside = (call: number): number | undefined => stageOf.get(call);
   for (const { from, to } of tree.edges) {
@@ -33,6 +37,15 @@ export function framesOf(tree: Tree, folds: Folds, held: Held, every: boolean): 
   }
   for (const frame of frames) frame.from.sort((a, b) => a - b);
   return frames;
+}
+
+const rankOf = (tree: Tree, call: number): number => tree.calls[call]!.outputs[0]?.shape?.length ?? 0;
+
+/** The first frame on the way to a frame: the input that it came from. */
+export function originOf(frames: readonly Frame[], frame: number): number {
+  let at = frame;
+  for (let guard = 0; guard < frames.length && frames[at]!.from.length; guard++) at = frames[at]!.from[0]!;
+  return at;
 }
 
 /** The layer of a stage that is no rider: the one with weights, else the first. */

@@ -11,11 +11,12 @@ import { fetchValue, type CallWindow } from "../valuesApi";
 import { gradCam, normalised } from "./gradcam";
 import { topClasses, type Prediction } from "./predictions";
 
-/** The input as a picture; null where it is none. */
-export async function samplePicture(held: Held, sample: number, colours: MapColours): Promise<{ canvas: HTMLCanvasElement; path: string; isPicture: boolean } | null> {
+/** An input as a picture, the one that is asked for where it has numbers; null where there is none. */
+export async function samplePicture(held: Held, sample: number, colours: MapColours, wanted: string): Promise<{ canvas: HTMLCanvasElement; path: string; isPicture: boolean } | null> {
   const inputs = held.graph.calls.flatMap((call) => (call.kind === "input" ? [call.path] : []));
   const found = inputs.map((path) => ({ path, tensor: heldTensor(held, path, "output", 0) })).filter(({ tensor }) => tensor !== null);
-  const pictured = found.find(({ tensor }) => isPictured(held, tensor!));
+  found.sort((a, b) => Number(b.path === wanted) - Number(a.path === wanted));
+  const pictured = found.slice(0, 1).find(({ tensor }) => isPictured(held, tensor!));
   if (pictured) {
     return { canvas: pictureOf(await fetchPicture(held, sample)), path: pictured.path, isPicture: true };
   }

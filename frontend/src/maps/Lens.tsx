@@ -1,4 +1,5 @@
 /** The microscope: how one number of an output came about, and from each of its terms the way to the call that made it. */
+import { useEffect, useRef } from "preact/hooks";
 import { number } from "../format";
 import type { Held } from "../exact";
 import { useAnswer } from "../inspector/useAnswer";
@@ -21,8 +22,10 @@ export interface Walk {
 
 export function Lens({ held }: { held: Held }) {
   const at = lens.value;
+  const section = useRef<HTMLElement>(null);
   const key = at && JSON.stringify([held.run, held.stream, held.step, at]);
   const { value, problem } = useAnswer(key, () => fetchExplanation({ run: held.run, stream: held.stream, step: held.step, path: at!.path, port: at!.port }, at!.index));
+  useEffect(() => { if (value) bringUp(section.current); }, [value]);
   if (!at) return null;
   const call = held.callOf.get(at.path);
   const walk: Walk = ({ port, index }) => {
@@ -32,7 +35,7 @@ export function Lens({ held }: { held: Held }) {
     return { label: said.walk(path, indexText(index)), go: () => goTo(path, source[1], index) };
   };
   return (
-    <section class="lens" aria-label={said.title(indexText(at.index))} data-lens={`${at.path} ${at.index.join(",")}`}>
+    <section ref={section} class="lens" aria-label={said.title(indexText(at.index))} data-lens={`${at.path} ${at.index.join(",")}`}>
       <div class="tools spaced">
         <h3>{said.title(indexText(at.index))}</h3>
         <button class="icon close" aria-label={said.close} title={said.close} onClick={() => (lens.value = null)}>
@@ -44,6 +47,15 @@ export function Lens({ held }: { held: Held }) {
       {value && <Seen held={held} value={value} call={call} />}
     </section>
   );
+}
+
+/** Where the answer begins below the panel's middle, it moves up there, so that both the maps and it can be seen. */
+function bringUp(section: HTMLElement | null): void {
+  const panel = section?.closest(".panel");
+  if (!section || !panel) return;
+  const [own, around] = [section.getBoundingClientRect(), panel.getBoundingClientRect()];
+  const hidden = own.bottom - around.bottom;
+  if (hidden > 0) panel.scrollTop += Math.max(0, Math.min(hidden, own.top - around.top - around.height * 0.4));
 }
 
 /** Chooses a call and one of its numbers: the next thing in the microscope. */
@@ -115,7 +127,7 @@ function Terms({ groups, walk }: { groups: TermGroup[]; walk: Walk }) {
           {shown.map(({ port, channel, terms: [term] }) => {
             if (!term) return null;
             const way = walk(term);
-            const place = `${port > 0 ? `${said.ofInput(port)} ` : ""}${indexText(term.index)}`;
+            const place = `${port > 0 ? `${said.ofInput(port)} ` : ""}${term.index.length ? indexText(term.index) : term.weight_name || said.noValue}`;
             return (
               <tr key={`${port} ${channel}`}>
                 <td>

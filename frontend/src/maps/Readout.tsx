@@ -24,13 +24,13 @@ export function Readout({ store, index, dtype, reachOf, colours }: ReadoutProps)
   if (!index || !place || !plane) return <div class="map-readout quiet"><p class="note">{words.exact.point}</p></div>;
   const valueAt = (row: number, col: number): number | null => {
     const element = row * view.cols + col;
-    const isInside = row >= 0 && row < view.rows && col >= 0 && col < view.cols && element < view.size;
+    const isInside = view.wrapped ? element >= 0 && element < view.size : row >= 0 && row < view.rows && col >= 0 && col < view.cols;
     return isInside ? plane.values[element]! : null;
   };
   const value = valueAt(place.row, place.col)!;
   const reach = reachOf(plane);
-  // A row of a vector has no rows above and below it that mean anything.
-  const rows = view.rows === 1 ? [0] : ROWS;
+  // The neighbours in a vector are those before and after, wherever it is wrapped.
+  const rows = view.wrapped || view.rows === 1 ? [0] : ROWS;
   return (
     <div class="map-readout" data-index={index.join(",")} data-value={String(value)}>
       <p><span class="mono quiet">{indexText(index)}</span> <b class="mono">{exactText(value, dtype)}</b></p>
