@@ -385,7 +385,7 @@ export const words = {
       ["Drag", "in the heatmap: zoom into these steps"],
       ["Ctrl wheel", "in the heatmap: zoom, Shift wheel moves"],
       ["Shift click", "compare a call with the chosen one"],
-      ["/", "search calls"],
+      ["/", "search calls, operations and lines"],
       ["C", "colour by"],
       ["R", "run"],
       ["S", "copy the link"],

@@ -10,7 +10,7 @@ import { lineageWords } from "../words/lineage";
 import { opLinks, shortName } from "./lineage";
 
 const MOST = 80;
-const WIDTH = 132;
+const WIDTH = 122;
 const HEIGHT = 38;
 const ROOM = 380;
 
