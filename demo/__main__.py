@@ -1,4 +1,8 @@
-"""`python -m demo`: train and record both models, check that they learned, then show the log in TensorBoard (unless SERVE=0)."""
+"""`python -m demo`: train and record both models, check that they learned, look into one picture, then show the logs in
+TensorBoard.
+
+With SERVE=0 it stops after writing. `python -m demo inspect_image` does the picture alone.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +21,28 @@ LOGS = Path(__file__).parent / "logs"
 def main() -> int:
     """Returns the exit code: 0, or 1 where a model has not learned enough for its log to be worth looking at."""
     print("Loading TensorFlow …", flush=True)
+    if sys.argv[1:] == ["inspect_image"]:
+        _inspect()
+        return 0
     from . import mobilenet, siamese
 
     shutil.rmtree(LOGS, ignore_errors=True)
     for name, train, goal in (("mobilenet", mobilenet.train, mobilenet.GOAL), ("siamese", siamese.train, siamese.GOAL)):
         if not _trained(name, train, goal):
             return 1
+    _inspect()
     if os.environ.get("SERVE", "1") == "0":
         print(f"The logs are in {LOGS}. To look at them: make demo, or layerflow view {LOGS}")
         return 0
     return _serve()
+
+
+def _inspect() -> None:
+    from . import inspect_image, mobilenet
+
+    shutil.rmtree(LOGS / "one_image", ignore_errors=True)
+    print("\nOne picture through MobileNet, every number kept", flush=True)
+    print(inspect_image.inspect(LOGS / "one_image", mobilenet.saved_beside(LOGS / "mobilenet")), flush=True)
 
 
 def _trained(name: str, train: Callable[[Path, int], float], goal: float) -> bool:

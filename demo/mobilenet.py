@@ -14,7 +14,7 @@ GOAL = 0.9
 SIZE = 32
 BATCH = 32
 EPOCHS = 4
-EVERY = 10
+EVERY = 20
 PROBE_IMAGES = 64
 SEED = 7
 
@@ -32,6 +32,11 @@ def build(steps: int) -> keras.Model:
     return model
 
 
+def saved_beside(log_dir: Path) -> Path:
+    """Where the trained model is kept, for `inspect_image`."""
+    return log_dir.with_suffix(".keras")
+
+
 def train(log_dir: Path, verbose: int) -> float:
     """Train it, record training steps and a probe into `log_dir`, and return the share of test images that it reads right."""
     keras.utils.set_random_seed(SEED)
@@ -40,4 +45,5 @@ def train(log_dir: Path, verbose: int) -> float:
     model = build(EPOCHS * -(-len(training.y) // BATCH))
     recorder = layerflow.LayerFlow(log_dir, probe=(test.x[:PROBE_IMAGES], test.y[:PROBE_IMAGES]), every=EVERY)
     model.fit(training.x, training.y, batch_size=BATCH, epochs=EPOCHS, verbose=verbose, callbacks=[recorder])
+    model.save(saved_beside(log_dir))
     return float(model.evaluate(test.x, test.y, verbose=0, return_dict=True)["accuracy"])
