@@ -12,7 +12,7 @@ import tb_layerflow as layerflow
 from demo import inspect_image, mobilenet
 
 
-def test_without_imagenet_weights_a_digit_goes_through_the_demos_own_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_imagenet_a_digit_goes_through_the_demos_own_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect_image, "_with_imagenet_weights", lambda: None)
     model = mobilenet.build(steps=1)
     model.optimizer.build(model.trainable_variables)
