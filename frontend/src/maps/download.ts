@@ -1,10 +1,15 @@
 /** Hands the browser a file to keep. */
+
+/** The file travels in the link itself: the page makes no addresses of its own. */
 export function download(name: string, parts: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(parts);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  const reader = new FileReader();
+  reader.onload = () => {
+    const link = document.createElement("a");
+    link.href = reader.result as string;
+    link.download = name;
+    link.click();
+  };
+  reader.readAsDataURL(parts);
 }
 
 /** A call path as a file's name. */
