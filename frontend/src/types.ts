@@ -10,6 +10,8 @@ export interface PortInfo {
   kind: string;
   /** Input: the output [call, port] that it is. Output of a group: the inner output that it passes on. */
   source: [number, number] | null;
+  /** Input without a source: the outputs [call, port] from which plain operations computed it. Absent where there are none. */
+  derived?: [number, number][];
   /** Why the port has no statistics; empty where it has. */
   status: string;
   /** Why the port has no error; empty where it has. */

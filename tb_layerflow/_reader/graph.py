@@ -21,6 +21,14 @@ class Edge(NamedTuple):
 
     source: PortPath
     target: PortPath
+    derived = False
+
+
+class DerivedEdge(Edge):
+    """An edge whose tensor went through plain operations on its way: the input was computed from the output (`derived`)."""
+
+    __slots__ = ()
+    derived = True
 
 
 @dataclass(frozen=True)
@@ -80,13 +88,15 @@ class Graph:
 
     @cached_property
     def edges(self) -> list[Edge]:
-        """All edges, ordered by the calls that they lead into."""
+        """All edges, ordered by the calls that they lead into; `.derived` where plain operations lie between output and input."""
         found = []
         for call in self.record.calls:
             for port, tensor in enumerate(call.inputs):
                 if tensor.source is not None:
                     source = PortPath(self.paths[tensor.source[0]], tensor.source[1])
                     found.append(Edge(source, PortPath(call.path, port)))
+                for number, output in tensor.derived:
+                    found.append(DerivedEdge(PortPath(self.paths[number], output), PortPath(call.path, port)))
         return found
 
     def find(self, pattern: str) -> list[Call]:

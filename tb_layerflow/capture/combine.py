@@ -85,7 +85,8 @@ def _add_layer(combined: Outcome, outcome: Outcome, number: int, layer_numbers: 
 
 
 def _shifted(port: records.Port, shift: int) -> records.Port:
-    return port if port.source is None else replace(port, source=(port.source[0] + shift, port.source[1]))
+    source = None if port.source is None else (port.source[0] + shift, port.source[1])
+    return replace(port, source=source, derived=[(call + shift, number) for call, number in port.derived])
 
 
 def _add_plan(combined: Outcome, outcome: Outcome, passes: int, layer_numbers: dict[int, int]) -> int:

@@ -64,6 +64,10 @@ def belongs(tensor: Any, graph: Any) -> bool:
     return getattr(tensor, "graph", None) is graph
 
 
+_ONLY_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
+"""Operations that read the shape of their input and none of its numbers: who is read by them alone is a shape probe."""
+
+
 def needed_operations(graph: Any, results: Iterable[Any]) -> set[Any]:
     """The operations of `graph` that `results` (tensors or operations) or any side effect depends on."""
     needed: set[Any] = set()
@@ -74,7 +78,8 @@ def needed_operations(graph: Any, results: Iterable[Any]) -> set[Any]:
         if operation in needed:
             continue
         needed.add(operation)
-        waiting += [tensor.op for tensor in operation.inputs]
+        if operation.type not in _ONLY_SHAPES:
+            waiting += [tensor.op for tensor in operation.inputs]
         waiting += operation.control_inputs
     return needed
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log import records
 
-from . import calls, flops, graph_operations, graphs, layer_table
+from . import calls, derivation, flops, graph_operations, graphs, layer_table
 from .calls import Leaf, Node
 from .recording import Recording
 
@@ -96,6 +96,7 @@ def conclude(
     if recording.graph is None:
         calls.thin(recording.roots)
     nodes = calls.number(recording.roots)
+    derivation.derive(recording, nodes)
     table = layer_table.LayerTable(model)
     graph = records.Graph(model=_model_name(model, recording.roots), calls=[], layers=[])
     for node in nodes:
@@ -193,6 +194,7 @@ def _port(leaf: Leaf) -> records.Port:
         error=leaf.error,
         op=leaf.op,
         source=None if source is None or source[0].dead or source[0].index < 0 else (source[0].index, source[1]),
+        derived=[(node.index, port) for node, port in leaf.derived],
     )
 
 

@@ -280,6 +280,10 @@ class Recording:
         self._keep(passed_on, node, port)
         return passed_on
 
+    def producers(self) -> list[tuple[Any, Node, int]]:
+        """Every tensor that calls returned, with the call and the port."""
+        return [(tensor, *self._producers[id(tensor)]) for tensor in self._kept if id(tensor) in self._producers]
+
     def _keep(self, tensor: Any, node: Node, port: int) -> None:
         self._kept.append(tensor)
         self._producers[id(tensor)] = (node.repeated or node, port)

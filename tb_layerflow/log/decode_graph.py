@@ -62,22 +62,24 @@ def _call(call: pb.Call, calls: int, layers: int) -> Call:
 
 
 def _port(port: pb.Port, calls: int) -> Port:
-    source = None
-    if port.HasField("source"):
-        source = (port.source.call, port.source.port)
-        if not 0 <= source[0] < calls or source[1] < 0:
-            raise LogError(f"A graph refers to port {source[1]} of call {source[0]}, but has {calls} calls: it is damaged.")
     return Port(
         key=port.key,
         shape=None if port.shape.unknown_rank else tuple(port.shape.dims),
         dtype=port.dtype,
         kind=port.kind,
-        source=source,
+        source=_source(port.source, calls) if port.HasField("source") else None,
         status=port.status,
         error=port.error,
         op=port.op,
         selected=port.selected,
+        derived=[_source(one, calls) for one in port.derived],
     )
+
+
+def _source(source: pb.Source, calls: int) -> tuple[int, int]:
+    if not 0 <= source.call < calls or source.port < 0:
+        raise LogError(f"A graph refers to port {source.port} of call {source.call}, but has {calls} calls: it is damaged.")
+    return source.call, source.port
 
 
 def _layer(layer: pb.Layer) -> Layer:
@@ -111,8 +113,9 @@ def _check_tree(graph: Graph) -> None:
         if call.parent is not None and call.parent >= index:
             raise LogError(f"A graph has call {index} inside call {call.parent}, which began later: it is damaged.")
         for port in (*call.inputs, *call.outputs):
-            if port.source is not None and port.source[1] >= len(graph.calls[port.source[0]].outputs):
-                raise LogError(f"A graph refers to an output {port.source[1]} that call {port.source[0]} lacks: it is damaged.")
+            for source, number in (*([port.source] if port.source is not None else []), *port.derived):
+                if number >= len(graph.calls[source].outputs):
+                    raise LogError(f"A graph refers to an output {number} that call {source} lacks: it is damaged.")
 
 
 def _add_lineage(graph: Graph, message: pb.Graph) -> None:

@@ -132,6 +132,7 @@ def _port(port: Port) -> pb.Port:
     if port.source is not None:
         message.source.call, message.source.port = port.source
         message.source.SetInParent()
+    message.derived.extend(pb.Source(call=call, port=number) for call, number in port.derived)
     return message
 
 

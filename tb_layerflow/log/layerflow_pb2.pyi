@@ -1,4 +1,3 @@
-# ruff: noqa
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -150,7 +149,7 @@ class Call(_message.Message):
     def __init__(self, path: _Optional[str] = ..., name: _Optional[str] = ..., type: _Optional[str] = ..., kind: _Optional[_Union[Call.Kind, str]] = ..., layer: _Optional[int] = ..., parent: _Optional[int] = ..., inputs: _Optional[_Iterable[_Union[Port, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[Port, _Mapping]]] = ..., status: _Optional[str] = ..., repeats: _Optional[int] = ..., failed: bool = ..., training: bool = ..., flops: _Optional[float] = ..., output_bytes: _Optional[int] = ..., traced_inside: bool = ...) -> None: ...
 
 class Port(_message.Message):
-    __slots__ = ("key", "shape", "dtype", "kind", "source", "status", "error", "op", "selected")
+    __slots__ = ("key", "shape", "dtype", "kind", "source", "status", "error", "op", "selected", "derived")
     KEY_FIELD_NUMBER: _ClassVar[int]
     SHAPE_FIELD_NUMBER: _ClassVar[int]
     DTYPE_FIELD_NUMBER: _ClassVar[int]
@@ -160,6 +159,7 @@ class Port(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     OP_FIELD_NUMBER: _ClassVar[int]
     SELECTED_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FIELD_NUMBER: _ClassVar[int]
     key: str
     shape: Shape
     dtype: str
@@ -169,7 +169,8 @@ class Port(_message.Message):
     error: str
     op: str
     selected: bool
-    def __init__(self, key: _Optional[str] = ..., shape: _Optional[_Union[Shape, _Mapping]] = ..., dtype: _Optional[str] = ..., kind: _Optional[str] = ..., source: _Optional[_Union[Source, _Mapping]] = ..., status: _Optional[str] = ..., error: _Optional[str] = ..., op: _Optional[str] = ..., selected: bool = ...) -> None: ...
+    derived: _containers.RepeatedCompositeFieldContainer[Source]
+    def __init__(self, key: _Optional[str] = ..., shape: _Optional[_Union[Shape, _Mapping]] = ..., dtype: _Optional[str] = ..., kind: _Optional[str] = ..., source: _Optional[_Union[Source, _Mapping]] = ..., status: _Optional[str] = ..., error: _Optional[str] = ..., op: _Optional[str] = ..., selected: bool = ..., derived: _Optional[_Iterable[_Union[Source, _Mapping]]] = ...) -> None: ...
 
 class Source(_message.Message):
     __slots__ = ("call", "port")

@@ -47,7 +47,8 @@ class Port:
     """One tensor among a call's inputs or outputs.
 
     `shape` is None where the rank is unknown; a dimension is -1 where it is unknown. `source` is (call, output port): for an
-    input the output that it is, for an output of a group the inner output that it passes on.
+    input the output that it is, for an output of a group the inner output that it passes on. `derived` holds, for an input
+    without a source, the outputs from which plain operations computed it (where the step was traced).
     """
 
     key: str = ""
@@ -59,6 +60,7 @@ class Port:
     error: str = ""
     op: str = ""
     selected: bool = True
+    derived: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass

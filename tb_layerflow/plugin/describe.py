@@ -105,9 +105,10 @@ def call(found: records.Call) -> dict[str, Any]:
 
 
 def port(found: records.Port) -> dict[str, Any]:
-    """One port of a call."""
+    """One port of a call; `derived` only where there is something in it."""
     names = ("key", "shape", "dtype", "kind", "source", "status", "error")
-    return {name: getattr(found, name) for name in names}
+    described = {name: getattr(found, name) for name in names}
+    return described | {"derived": found.derived} if found.derived else described
 
 
 def histogram(found: Histogram) -> dict[str, Any]:

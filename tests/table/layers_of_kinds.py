@@ -229,7 +229,7 @@ def rows() -> list[Row]:
         fitted(GROUP, "Bidirectional LSTM", _recurrent(lambda: layers.Bidirectional(layers.LSTM(2, name="memory"), name="both")),
                words, _bidirectional_by_hand, **_looped(2, "both/backward_memory/lstm_cell", "both/forward_memory/lstm_cell")),
         fitted(GROUP, "LSTM over masked words", _masked, lambda: (whole(6, 12, TIMES) + (np.arange(TIMES) == 0).astype(np.int32), normal(12, 1)),
-               _masked_by_hand, **_looped(1, "memory/lstm_cell", "memory/lstm_cell#1")),
+               _masked_by_hand, **_looped(1, "memory/lstm_cell")),
         fitted(GROUP, "ConvLSTM", _convolutional, lambda: (normal(12, TIMES, 4, 1), normal(12, 1)), _convolutional_by_hand,
                **_looped(1, "memory/conv_lstm_cell")),
         _row("`tf.while_loop` inside a layer", "while", LOOP, "inside a loop", times=2),
