@@ -21,6 +21,7 @@ def measure() -> list[Figure]:
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         return size, len(stream.steps) * len(stream.graph.calls)
 
+    subject.block("recorded")  # writes the graph, which a longer training does not write again
     bytes_before, rows_before = now()
     while (now()[1] - rows_before) < RECORDS_AT_LEAST * 90:
         subject.block("recorded")

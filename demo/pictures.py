@@ -30,6 +30,12 @@ class Scene:
     there: str
 
 
+_AT_REST = """(() => {
+  const loaded = performance.getEntriesByType('resource');
+  return performance.now() - Math.max(...loaded.map((each) => each.responseEnd)) > 2500;
+})()"""
+"""Nothing has been fetched for a while: thumbnails are drawn, moving things have come to rest."""
+
 _TABLE = "document.querySelectorAll('table.statistics td[data-kind]').length > 0"
 _ROWS = "document.querySelectorAll('[data-path]').length > 10 && document.querySelector('canvas') !== null"
 SCENES = (
@@ -57,13 +63,13 @@ def main() -> int:
 def _take(browser: Chromium, address: str, scene: Scene, dark: bool, path: Path) -> None:
     browser.open(address, scene.state, dark=dark)
     browser.wait(scene.there)
-    browser.wait("new Promise((done) => setTimeout(() => done(true), 1000))")  # moving things come to rest
+    browser.wait(_AT_REST)
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "window.png"
         browser.picture(whole)
         window = Image.open(whole).convert("RGB")
         tab = window.crop((0, TENSORBOARDS_BAR, window.width, window.height))
-        tab.save(path, optimize=True)
+        tab.quantize(256).save(path, optimize=True)  # 256 colours are enough, and a third of the bytes
     if path.stat().st_size > LARGEST_BYTES:
         raise ValueError(f"{path} must be smaller than {LARGEST_BYTES} bytes. It has {path.stat().st_size}.")
 
