@@ -105,9 +105,13 @@ _CONTRACTIONS = frozenset({"Conv2D", "Conv3D", "DepthwiseConv2dNative", "MatMul"
 _PASSED_THROUGH = frozenset({"Identity", "Reshape"})
 
 
-def is_fused_into_sum(tensor: Any) -> bool:
-    """Whether TensorFlow's optimizer may compute a contraction, its bias and the sum after it at once, so that `tensor`, which
-    lies in between, exists in no plain step. Where it is asked for, the three run apart, and round apart.
+_FUSED_AFTER_BIAS = frozenset({"AddV2", "Add", "Sigmoid", "Tanh", "Elu", "LeakyRelu"})
+
+
+def is_fused_with_next(tensor: Any) -> bool:
+    """Whether TensorFlow's optimizer may compute a contraction, its bias and the sum or activation after it at once (or fold the
+    constant after it), so that `tensor`, which lies in between, exists in no plain step. Where it is asked for, they run apart,
+    and round apart.
     """
     operation = tensor.op
     if operation.type != "BiasAdd" or operation.inputs[0].op.type not in _CONTRACTIONS:
@@ -115,7 +119,7 @@ def is_fused_into_sum(tensor: Any) -> bool:
     waiting = [tensor]
     while waiting:
         for consumer in waiting.pop().consumers():
-            if consumer.type in ("AddV2", "Add"):
+            if consumer.type in _FUSED_AFTER_BIAS or (consumer.type == "Sub" and consumer.inputs[1].op.type == "Const"):
                 return True
             if consumer.type in _PASSED_THROUGH:
                 waiting += consumer.outputs

@@ -317,8 +317,8 @@ def _random_notes(recording: Recording) -> list[tuple[str, str]]:
 
 
 _FUSED = (
-    "TensorFlow may compute this output and the sum after it at once in steps that are not recorded: recorded steps equal "
-    "them to rounding, not bit by bit"
+    "TensorFlow may compute this output and the sum or activation after it at once in steps that are not recorded: recorded "
+    "steps equal them to rounding, not bit by bit"
 )
 
 
@@ -330,5 +330,5 @@ def _fused(recording: Recording) -> list[str]:
         node.path
         for node in calls.walk(recording.roots)
         if not node.children
-        if any(leaf.passed_on is not None and graphs.is_fused_into_sum(leaf.tensor) for leaf in node.outputs)
+        if any(leaf.passed_on is not None and graphs.is_fused_with_next(leaf.tensor) for leaf in node.outputs)
     ]

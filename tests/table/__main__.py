@@ -32,7 +32,7 @@ def inserted(text: str) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"README.md must have a line {BEGIN!r} and a line {END!r} after it.")
-    return f"{before}{BEGIN}\n{markdown()}\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{markdown()}\n\n{END}{after}"
 
 
 if __name__ == "__main__":

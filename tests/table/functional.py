@@ -273,6 +273,7 @@ def _attention_by_hand(hand: Hand, model: Any, x: Any) -> Any:
     scores = hand("attention/softmax", tf.nn.softmax(logits))
     mixed = tf.einsum("bhts,bshd->bthd", scores, parts["value"])
     output = hand("attention/attention_output", tf.einsum("bthd,hdo->bto", mixed, project["output"]) + bias["output"])
+    hand("attention", logits, 2)
     output, scores = hand("attention", output, 0), hand("attention", scores, 1)
     last = hand("last", model.get_layer("last")(hand("flat", tf.reshape(output, (-1, 4 * WIDTH)))))
     return [hand(".", last, 0), hand(".", hand("flat_scores", tf.reshape(scores, (-1, 32))), 1)]
@@ -317,5 +318,6 @@ def rows() -> list[Row]:
         _row("Lambda", _lambda, numbers(), _chain),
         _row("MultiHeadAttention with its scores", _attention,
              lambda: (normal(12, 4, WIDTH), (normal(12, 1), normal(12, 32))), _attention_by_hand, loss=_sum_of_mse,
-             compiled={"loss": ["mse", "mse"]}, ledger=[("attention/softmax", "error", 1, "at the output")]),
+             compiled={"loss": ["mse", "mse"]}, ledger=[("attention/softmax", "error", 1, "at the output"), ("attention", "error", 2, "at the output"),
+                     ("attention/dropout", "", -1, "never called in this step")]),
     ]  # fmt: skip

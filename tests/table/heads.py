@@ -9,23 +9,27 @@ import numpy as np
 import tensorflow as tf
 from keras import layers
 
-from .row import Hand, Row, fitted, normal, whole
+from .row import FUSED, Hand, Row, fitted, normal, whole
 
 GROUP = "Heads and losses"
 WIDTH = 3
 SMALL = 1e-7
+APART = "TensorFlow fuses the two in steps that are not recorded: equal to rounding"
 
 
 class Activates(layers.Layer):
-    """A dense layer whose `call` ends in TensorFlow's own operation."""
+    """The user's own dense layer, whose `call` ends in TensorFlow's own operation."""
 
     def __init__(self, activation: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.activation = activation
-        self.dense = layers.Dense(3, name="dense")
+
+    def build(self, shape: Any) -> None:
+        self.kernel = self.add_weight(name="kernel", shape=(shape[-1], 3))
+        self.bias = self.add_weight(name="bias", shape=(3,))
 
     def call(self, inputs: Any) -> Any:
-        return getattr(tf.nn, self.activation)(self.dense(inputs))
+        return getattr(tf.nn, self.activation)(tf.matmul(inputs, self.kernel) + self.bias)
 
 
 def _head(activation: str) -> Any:
@@ -44,7 +48,8 @@ def _reads_logits(activation: str, kind: str) -> bool:
 
 def _forward(activation: str, kind: str, from_logits: bool) -> Any:
     def forward(hand: Hand, model: Any, x: Any) -> Any:
-        dense = hand("head/dense", model.get_layer("head").dense(x))
+        head = model.get_layer("head")
+        dense = x @ tf.convert_to_tensor(head.kernel) + tf.convert_to_tensor(head.bias)
         top = hand(".", hand("head", dense, 1), 1)
         output = hand(".", hand("head", getattr(tf.nn, activation)(dense)))
         return top if _reads_logits(activation, kind) else output
@@ -116,6 +121,18 @@ def _sparse(y: Any, logits: Any) -> Any:
     return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits))
 
 
+def _apart() -> Any:
+    return keras.Sequential([layers.Input((WIDTH,)), layers.Dense(3, name="dense"), layers.Activation("sigmoid", name="squash"),
+                             layers.Dense(1, name="last")])  # fmt: skip
+
+
+def _apart_forward(hand: Hand, model: Any, x: Any) -> Any:
+    dense, _, last = model.layers
+    logits = hand("dense", dense(x))
+    hand("squash", logits, 1)
+    return hand(".", hand("last", last(hand("squash", tf.nn.sigmoid(logits)))))
+
+
 AT_LOGITS = [(path, "error", 0, "at the logits") for path in (".", "head")]
 
 
@@ -133,7 +150,7 @@ def _regularised() -> Any:
 
 
 def _regularised_forward(hand: Hand, model: Any, x: Any) -> Any:
-    first, adds, last = model.layers
+    first, _, last = model.layers
     hidden = hand("first", first(x))
     output = hand(".", hand("last", last(hand("adds", hidden * 1.0))))
     return output, 0.1 * tf.reduce_mean(tf.square(hidden))
@@ -150,17 +167,21 @@ def _weighted_loss(y: Any, y_pred: Any) -> Any:
 
 def rows() -> list[Row]:
     """The rows of this file."""
+
     def one() -> Any:
         return keras.Sequential([layers.Input((WIDTH,)), layers.Dense(1, name="last")])
 
     labels = (normal(12, WIDTH), whole(3, 12))
-    return _tensorflow_heads() + [
+    return [
+        *_tensorflow_heads(),
         fitted(GROUP, "Dense with softmax, sparse categorical cross-entropy", _keras_head("softmax", 3), lambda: labels,
                _keras_forward, loss=_sparse, compiled={"loss": "sparse_categorical_crossentropy"}, ledger=AT_LOGITS),
         fitted(GROUP, "Dense with sigmoid, binary cross-entropy", _keras_head("sigmoid", 1),
                lambda: (normal(12, WIDTH), whole(2, 12, 1).astype(np.float32)), _keras_forward,
                loss=lambda y, logits: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(y, logits)),
                compiled={"loss": "binary_crossentropy"}, ledger=AT_LOGITS),
+        fitted(GROUP, "Dense and its sigmoid as two layers", _apart, lambda: (normal(12, WIDTH), normal(12, 1)), _apart_forward,
+               ledger=[("squash", "error", 1, "at the output"), ("dense", "output", -1, FUSED)], left_within=1e-6, limits=APART),
         fitted(GROUP, "a Softmax layer", _softmax_layer, lambda: labels, _softmax_layer_forward, loss=_sparse,
                compiled={"loss": "sparse_categorical_crossentropy"},
                ledger=[(path, "error", 0, "at the logits") for path in (".", "probabilities")]),

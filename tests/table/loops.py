@@ -452,7 +452,7 @@ def _only_models() -> Row:
 
     chosen = [(path, "error", 0, "not connected") for path in ("discriminator", "discriminator/judged")]
     others = [(path, kind, 0, "not selected") for path in ("generator", "generator/made") for kind in ("output", "error")]
-    others.append(("generator/0", "output", 0, "not selected"))
+    others.append(("generator/input", "output", 0, "not selected"))
     return Row(LOOP, "`models=`: only one of two", run, by_hand, ledger=chosen + others, has_errors=False)
 
 

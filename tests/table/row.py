@@ -17,11 +17,16 @@ import tensorflow as tf
 import tb_layerflow as layerflow
 
 LOOP = "the body of a loop"
-FUSED = "the cell of a fused recurrent layer"
+KERNEL = "the cell of a fused recurrent layer"
 FUNCTION = "the inside of a tf.function"
 BRANCH = "a branch of a conditional"
 TYPE = "a string, integer, boolean or complex tensor"
-STRUCTURAL = (LOOP, FUSED, FUNCTION, BRANCH, TYPE)
+FUSED = (
+    "TensorFlow may compute this output and the sum or activation after it at once in steps that are not recorded: recorded steps "
+    "equal them to rounding, not bit by bit"
+)
+"""A note of the ledger."""
+STRUCTURAL = (LOOP, KERNEL, FUNCTION, BRANCH, TYPE)
 """What may be recorded without numbers, or without errors, and why."""
 
 
