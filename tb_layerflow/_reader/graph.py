@@ -21,14 +21,17 @@ class Edge(NamedTuple):
 
     source: PortPath
     target: PortPath
-    derived = False
+
+    @property
+    def derived(self) -> bool:
+        """Whether the tensor went through plain operations on its way: the input was computed from the output."""
+        return isinstance(self, DerivedEdge)
 
 
 class DerivedEdge(Edge):
-    """An edge whose tensor went through plain operations on its way: the input was computed from the output (`derived`)."""
+    """An edge that is `derived`."""
 
     __slots__ = ()
-    derived = True
 
 
 @dataclass(frozen=True)

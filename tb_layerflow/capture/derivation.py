@@ -38,7 +38,8 @@ def derive(recording: Recording, nodes: list[Node]) -> None:
 def _origins(leaf: Leaf, known: dict[Place, tuple[Node, int]]) -> list[tuple[Node, int]]:
     """The outputs that lead to an input, in the order of their calls; the walk ends at each."""
     found: dict[tuple[int, int], tuple[Node, int]] = {}
-    waiting, seen = [leaf.tensor], set()
+    waiting = [leaf.tensor]
+    seen: set[Place] = set()
     while waiting and len(seen) < LONGEST_WALK:
         tensor = waiting.pop()
         place = _place(tensor)
