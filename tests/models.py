@@ -51,6 +51,7 @@ def two_outputs(**compiled: Any) -> keras.Model:
     heads = {"kind": layers.Dense(3, activation="softmax", name="kind")(hidden), "size": layers.Dense(1, name="size")(hidden)}
     model = keras.Model(numbers, heads, name="two_outputs")
     losses = {"kind": "sparse_categorical_crossentropy", "size": "mse"}
+    _initialised(model)
     model.compile("adam", losses, metrics={"kind": ["accuracy"], "size": ["mae"]}, **compiled)
     return model
 
@@ -72,6 +73,7 @@ def counting(**compiled: Any) -> keras.Model:
     keras.utils.set_random_seed(11)
     model = keras.Sequential([layers.Input((WIDTH,), name="numbers"), layers.Dense(4, name="first"), CountsCalls(name="counter"),
                               layers.Dense(1, name="last")], name="counting")  # fmt: skip
+    _initialised(model)
     model.compile("adam", "mse", **compiled)
     return model
 
@@ -81,6 +83,7 @@ def plain(**compiled: Any) -> keras.Model:
     keras.utils.set_random_seed(11)
     model = keras.Sequential([layers.Input((WIDTH,), name="numbers"), layers.Dense(3, activation="relu", name="first"),
                               layers.Dense(1, name="last")], name="plain")  # fmt: skip
+    _initialised(model)
     model.compile(**{"optimizer": "sgd", "loss": "mse", **compiled})
     return model
 
@@ -110,9 +113,17 @@ def _classifier(head: layers.Layer, *, from_logits: bool, **compiled: Any) -> ke
         layers.Input((WIDTH,), name="numbers"), layers.Dense(6, name="first"), layers.BatchNormalization(name="normal"),
         layers.Activation("relu", name="relu"), layers.Dropout(0.25, seed=9, name="dropout"), head,
     ], name="classifier")  # fmt: skip
+    _initialised(model)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits)
     model.compile("adam", loss, metrics=["accuracy"], **compiled)
     return model
+
+
+def _initialised(model: keras.Model) -> None:
+    """Weights from numpy: Keras's own depend, even with its seed set, on what the process imported before."""
+    random = np.random.default_rng(17)
+    for variable in model.trainable_variables:
+        variable.assign(random.normal(0, 0.5, variable.shape))
 
 
 def _compiled(model: keras.Model) -> keras.Model:
