@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import weakref
 from collections.abc import Callable, Sequence
@@ -208,6 +209,10 @@ class Sink:
 
     def _failed(self, error: BaseException) -> None:
         self._broken = True
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with contextlib.suppress(OSError):
+                writer.close()  # what was written before, and is still in a buffer
         what = (
             f"the log in {self.log_dir} cannot be written ({error})"
             if isinstance(error, OSError)
