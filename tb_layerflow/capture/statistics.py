@@ -44,9 +44,31 @@ def measure(tensors: Sequence[Any], factors: Sequence[Any], *, everything: bool 
         empty = tf.zeros([0], tf.int32)
         return Measured(tf.zeros([0, 4]), tf.zeros([0, 2]), tf.zeros([0, CODES], tf.int32), empty)
     reducer = _Reducer(everything, skip)
-    for tensor, factor in zip(tensors, factors, strict=True):
-        reducer.add(tensor, factor)
-    return reducer.measured()
+    order: list[int] = []
+    for group in _alike(tensors, factors, skip):
+        order += group
+        if len(group) > 1:
+            reducer.add_alike([tensors[index] for index in group], factors[group[0]])
+        else:
+            reducer.add(tensors[group[0]], factors[group[0]])
+    return reducer.measured(order, [tensor.shape for tensor in tensors])
+
+
+def _alike(tensors: Sequence[Any], factors: Sequence[Any], skip: Any) -> list[list[int]]:
+    """The tensors by number, one by one or in groups that can be reduced together: small ones of one known number of elements.
+
+    Variables, their gradients and their updates are such, by the hundred. The groups come after the others.
+    """
+    alone: list[list[int]] = []
+    groups: dict[tuple[int, int], list[int]] = {}
+    for index, (tensor, factor) in enumerate(zip(tensors, factors, strict=True)):
+        elements = tensor.shape.num_elements() if tensor.shape.is_fully_defined() else None
+        if skip is None and elements is not None and 0 < elements <= parts.PART:
+            groups.setdefault((elements, id(factor)), []).append(index)
+        else:
+            alone.append([index])
+    alone += [group for group in groups.values() if len(group) == 1]
+    return alone + [group for group in groups.values() if len(group) > 1]
 
 
 def part_chooser(*, everything: bool = False, skip: Any = None) -> Callable[[Any], Any]:
@@ -82,7 +104,8 @@ class _Reducer:
         self._exact: list[Any] = []
         self._part: list[Any] = []
         self._codes: list[Any] = []
-        self._shapes: list[Any] = []
+        self._dynamic_shapes: list[Any] = []
+        self._blocks: list[tuple[Any, Any, Any]] = []
 
     def add(self, tensor: Any, factor: Any) -> None:
         """Reduce one tensor."""
@@ -102,28 +125,65 @@ class _Reducer:
         bits = raw.RightShift(x=raw.Bitcast(input=chosen, type=tf.uint32), y=self._shift)
         codes = raw.Cast(x=bits, DstT=tf.int32)
         self._codes.append(raw.DenseBincount(input=codes, size=self._code_count, weights=self._no_weights, binary_output=False))
-        self._add_shape(floats)
+        if not floats.shape.is_fully_defined():
+            self._dynamic_shapes.append(tf.shape(floats))
+
+    def add_alike(self, tensors: Sequence[Any], factor: Any) -> None:
+        """Reduce tensors of one number of elements, which are all of their part, as the rows of one."""
+        rows = raw.Pack(
+            values=[raw.Reshape(tensor=raw.Cast(x=tensor, DstT=tf.float32), shape=self._flat) for tensor in tensors], axis=0
+        )
+        if factor is not None:
+            rows = raw.Mul(x=rows, y=factor)
+        along = tf.constant([1])
+        mean = raw.Mean(input=rows, axis=along, keep_dims=True)
+        half_squares = 0.5 * raw.Sum(input=raw.Square(x=rows), axis=along, keep_dims=True)
+        # Along an axis Min and Max pass over a NaN, which must spread as it does where a whole tensor is reduced.
+        has_nan = raw.Any(input=raw.IsNan(x=rows), axis=along, keep_dims=True)
+        low = tf.where(has_nan, np.float32(np.nan), raw.Min(input=rows, axis=along, keep_dims=True))
+        high = tf.where(has_nan, np.float32(np.nan), raw.Max(input=rows, axis=along, keep_dims=True))
+        spread = raw.Mean(input=raw.SquaredDifference(x=rows, y=mean), axis=along, keep_dims=True)
+        bits = raw.RightShift(x=raw.Bitcast(input=rows, type=tf.uint32), y=self._shift)
+        codes = raw.Cast(x=bits, DstT=tf.int32) + CODES * np.arange(len(tensors), dtype=np.int32)[:, None]
+        counts = raw.DenseBincount(
+            input=raw.Reshape(tensor=codes, shape=self._flat),
+            size=tf.constant(len(tensors) * CODES),
+            weights=self._no_weights,
+            binary_output=False,
+        )
+        exact = tf.concat([mean, half_squares, low, high], 1)
+        self._blocks.append((exact, tf.concat([mean, spread], 1), tf.reshape(counts, [len(tensors), CODES])))
 
     def chosen(self, floats: Any) -> Any:
         """The part of one tensor, flat."""
         flat = raw.Reshape(tensor=floats, shape=self._flat)
         return flat if self._everything else self._chosen(floats, flat)
 
-    def measured(self) -> Measured:
-        """All that was added."""
-        exact = tf.reshape(raw.Pack(values=self._exact, axis=0), [-1, 4])
-        part = tf.reshape(raw.Pack(values=self._part, axis=0), [-1, 2])
-        return Measured(exact, part, raw.Pack(values=self._codes, axis=0), tf.concat(self._shapes, 0))
+    def measured(self, order: Sequence[int], shapes: Sequence[Any]) -> Measured:
+        """All that was added, in the order of the tensors' numbers; `order` has the numbers as they were added."""
+        blocks = list(self._blocks)
+        if self._exact:
+            exact = tf.reshape(raw.Pack(values=self._exact, axis=0), [-1, 4])
+            part = tf.reshape(raw.Pack(values=self._part, axis=0), [-1, 2])
+            blocks.insert(0, (exact, part, raw.Pack(values=self._codes, axis=0)))
+        places = np.argsort(np.array(order))
+        exact, part, codes = (tf.gather(tf.concat(column, 0), places) for column in zip(*blocks, strict=True))
+        return Measured(exact, part, codes, tf.concat(self._shapes(order, shapes), 0))
+
+    def _shapes(self, order: Sequence[int], shapes: Sequence[Any]) -> list[Any]:
+        """The shapes in the order of the tensors' numbers; a tensor of unknown rank has its rank before its shape."""
+        dynamic = iter(self._dynamic_shapes)
+        found = {index: next(dynamic) for index in order if not shapes[index].is_fully_defined()}
+        pieces: list[Any] = []
+        for index, shape in enumerate(shapes):
+            if index not in found:
+                pieces.append(np.array(shape, np.int32))
+                continue
+            pieces += [found[index]] if shape.rank is not None else [tf.reshape(tf.size(found[index]), [1]), found[index]]
+        return pieces
 
     def _mean(self, flat: Any) -> Any:
         return raw.Mean(input=flat, axis=self._first_axis)
-
-    def _add_shape(self, floats: Any) -> None:
-        if floats.shape.is_fully_defined():
-            self._shapes.append(np.array(floats.shape, np.int32))
-            return
-        shape = tf.shape(floats)
-        self._shapes += [shape] if floats.shape.rank is not None else [tf.reshape(tf.size(shape), [1]), shape]
 
     def _chosen(self, floats: Any, flat: Any) -> Any:
         shape = floats.shape
