@@ -1,4 +1,4 @@
-"""Programs that need a process of their own, run by `test_strategies`: `python -m tests.strategy_programs NAME FOLDER`."""
+"""Programs that `test_strategies` runs in processes of their own: `python -m tests.strategy_programs NAME FOLDER`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ WIDTH, BATCH, STEPS = 3, 8, 2
 def batches() -> tuple[np.ndarray, np.ndarray]:
     """x and y of all batches."""
     random = np.random.default_rng(0)
-    return random.normal(size=(BATCH * STEPS, WIDTH)).astype(np.float32), random.normal(size=(BATCH * STEPS, 1)).astype(np.float32)
+    return random.normal(size=(BATCH * STEPS, WIDTH)).astype(np.float32), random.normal(size=(BATCH * STEPS, 1)).astype(
+        np.float32
+    )
 
 
 def two_devices() -> Any:
     """A MirroredStrategy on two logical CPU devices."""
     import tensorflow as tf
 
-    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2)
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+    )
     return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 
 

@@ -109,6 +109,7 @@ def test_resident_memory_stays_flat_from_the_hundredth_to_the_thousandth_record(
             sizes[step] = resident()
 
     if how == "fit":
+
         class Notes(keras.callbacks.Callback):
             def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
                 note(batch)

@@ -1,4 +1,4 @@
-"""Distribution: the replicas' figures are those of the whole batch, training is unchanged, and what cannot be recorded is refused."""
+"""Distribution: replicas give the figures of the whole batch, training is unchanged, what cannot be recorded is refused."""
 
 from __future__ import annotations
 
@@ -148,5 +148,7 @@ def test_a_model_on_another_backend_is_refused_with_one_sentence(tmp_path: Path,
     model = models.plain()
     monkeypatch.setattr(families, "_families", {})
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
-    with pytest.raises(TypeError, match=r"set KERAS_BACKEND=tensorflow before Keras is imported\. Received: a model on the 'jax'"):
+    with pytest.raises(
+        TypeError, match=r"set KERAS_BACKEND=tensorflow before Keras is imported\. Received: a model on the 'jax'"
+    ):
         layerflow.LayerFlow(tmp_path).set_model(model)

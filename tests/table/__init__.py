@@ -1,4 +1,4 @@
-"""The table of kinds of models, loops, precisions and devices that LayerFlow records: every row runs, each with its own oracle."""
+"""The table of kinds of models, loops and precisions that LayerFlow records: every row runs, each with its own oracle."""
 
 from __future__ import annotations
 

@@ -136,19 +136,19 @@ def _same_layer_by_hand(hand: Hand, model: Any, x: Any) -> Any:
 def _dictionaries() -> Any:
     inputs = {"a": keras.Input((WIDTH,), name="a"), "b": keras.Input((2,), name="b")}
     hidden = layers.Concatenate(name="both")([inputs["a"], inputs["b"]])
-    outputs = {"large": layers.Dense(2, name="large_head")(hidden), "small": layers.Dense(1, name="small_head")(hidden)}
+    outputs = {"large": layers.Dense(2, name="large")(hidden), "small": layers.Dense(1, name="small")(hidden)}
     return keras.Model(inputs, outputs)
 
 
 def _dictionaries_by_hand(hand: Hand, model: Any, x: Any) -> Any:
     hidden = hand("both", tf.concat([x["a"], x["b"]], 1))
-    large, small = (hand(name, model.get_layer(name)(hidden)) for name in ("large_head", "small_head"))
+    large, small = (hand(name, model.get_layer(name)(hidden)) for name in ("large", "small"))
     return {"large": hand(".", large, 0), "small": hand(".", small, 1)}
 
 
 def _one_dictionary_output() -> Any:
     symbol = keras.Input((WIDTH,), name="numbers")
-    return keras.Model(symbol, {"dt": layers.Dense(1, name="head")(symbol)})
+    return keras.Model(symbol, {"dt": layers.Dense(1, name="dt")(symbol)})
 
 
 class MergesNested(layers.Layer):
@@ -251,7 +251,9 @@ def _embedding_by_hand(hand: Hand, model: Any, x: Any) -> Any:
 
 
 def _lambda() -> Any:
-    return keras.Sequential([layers.Input((WIDTH,)), layers.Lambda(lambda x: x**2 + 1.0, name="squared"), layers.Dense(1, name="last")])
+    return keras.Sequential(
+        [layers.Input((WIDTH,)), layers.Lambda(lambda x: x**2 + 1.0, name="squared"), layers.Dense(1, name="last")]
+    )
 
 
 def _attention() -> Any:
@@ -263,7 +265,9 @@ def _attention() -> Any:
 
 def _attention_by_hand(hand: Hand, model: Any, x: Any) -> Any:
     layer = model.get_layer("attention")
-    project = {name: tf.convert_to_tensor(getattr(layer, f"_{name}_dense").kernel) for name in ("query", "key", "value", "output")}
+    project = {
+        name: tf.convert_to_tensor(getattr(layer, f"_{name}_dense").kernel) for name in ("query", "key", "value", "output")
+    }
     bias = {name: tf.convert_to_tensor(getattr(layer, f"_{name}_dense").bias) for name in project}
     parts = {}
     for name in ("query", "key", "value"):
@@ -297,27 +301,75 @@ def rows() -> list[Row]:
         _row("convolutions, pooling, normalisation", _convolutions, lambda: (normal(12, 8, 8, 2), normal(12, 1)), _trained_chain),
         _row("Dropout and noise, as in training", _dropout, numbers(), _trained_chain),
         _row("`+` and `*` between functional tensors", _skip, numbers(), _skip_by_hand),
-        _row("`keras.ops` and slices in a functional graph", _operations, lambda: (normal(12, 5, WIDTH), normal(12, 1)), _operations_by_hand),
-        _row("a shared encoder (siamese)", _siamese, lambda: ((normal(12, WIDTH), normal(12, WIDTH, seed=3)), normal(12, 1)), _siamese_by_hand),
+        _row(
+            "`keras.ops` and slices in a functional graph",
+            _operations,
+            lambda: (normal(12, 5, WIDTH), normal(12, 1)),
+            _operations_by_hand,
+        ),
+        _row(
+            "a shared encoder (siamese)",
+            _siamese,
+            lambda: ((normal(12, WIDTH), normal(12, WIDTH, seed=3)), normal(12, 1)),
+            _siamese_by_hand,
+        ),
         _row("a model in a model in a model", _three_deep, numbers(), _three_deep_by_hand),
         _row("one layer five times in a chain", _same_layer_in_a_chain, numbers(out=WIDTH), _same_layer_by_hand),
-        _row("dictionaries of inputs and outputs", _dictionaries,
-             lambda: ({"a": normal(12, WIDTH), "b": normal(12, 2)}, {"large": normal(12, 2), "small": normal(12, 1)}),
-             _dictionaries_by_hand, loss=_sum_of_mse, compiled={"loss": {"large": "mse", "small": "mse"}}),
-        _row("a dictionary of one output", _one_dictionary_output, lambda: (normal(12, WIDTH), {"dt": normal(12, 1)}),
-             lambda hand, model, x: {"dt": hand(".", hand("head", model.get_layer("head")(x)))}, loss=_sum_of_mse,
-             compiled={"loss": {"dt": "mse"}}),
-        _row("nested lists of inputs, merged by one layer", _three_inputs,
-             lambda: (tuple(normal(12, WIDTH, seed=seed) for seed in range(3)), normal(12, 1)), _nested_by_hand),
+        _row(
+            "dictionaries of inputs and outputs",
+            _dictionaries,
+            lambda: ({"a": normal(12, WIDTH), "b": normal(12, 2)}, {"large": normal(12, 2), "small": normal(12, 1)}),
+            _dictionaries_by_hand,
+            loss=_sum_of_mse,
+            compiled={"loss": {"large": "mse", "small": "mse"}},
+        ),
+        _row(
+            "a dictionary of one output",
+            _one_dictionary_output,
+            lambda: (normal(12, WIDTH), {"dt": normal(12, 1)}),
+            lambda hand, model, x: {"dt": hand(".", hand("dt", model.get_layer("dt")(x)))},
+            loss=_sum_of_mse,
+            compiled={"loss": {"dt": "mse"}},
+        ),
+        _row(
+            "nested lists of inputs, merged by one layer",
+            _three_inputs,
+            lambda: (tuple(normal(12, WIDTH, seed=seed) for seed in range(3)), normal(12, 1)),
+            _nested_by_hand,
+        ),
         _row("a frozen backbone: errors flow through", _frozen, lambda: (normal(12, 8, 8, 1), normal(12, 1)), _frozen_by_hand),
-        _row("a layer that is never called", _uncalled, numbers(), _uncalled_by_hand,
-             ledger=[("spare", "", -1, "never called in this step")]),
-        _row("TimeDistributed, the number of times known", _time_distributed, lambda: (normal(12, 2, WIDTH), normal(12, 1)), _time_distributed_by_hand),
+        _row(
+            "a layer that is never called",
+            _uncalled,
+            numbers(),
+            _uncalled_by_hand,
+            ledger=[("spare", "", -1, "never called in this step")],
+        ),
+        _row(
+            "TimeDistributed, the number of times known",
+            _time_distributed,
+            lambda: (normal(12, 2, WIDTH), normal(12, 1)),
+            _time_distributed_by_hand,
+        ),
         _row("unknown dimensions", _unknown_dimensions, lambda: (normal(12, 5, 6, 1), normal(12, 1)), _chain),
-        _row("Embedding with a mask", _embedding, lambda: (whole(6, 12, 5) + (np.arange(5) == 0).astype(np.int32), normal(12, 1)), _embedding_by_hand),
+        _row(
+            "Embedding with a mask",
+            _embedding,
+            lambda: (whole(6, 12, 5) + (np.arange(5) == 0).astype(np.int32), normal(12, 1)),
+            _embedding_by_hand,
+        ),
         _row("Lambda", _lambda, numbers(), _chain),
-        _row("MultiHeadAttention with its scores", _attention,
-             lambda: (normal(12, 4, WIDTH), (normal(12, 1), normal(12, 32))), _attention_by_hand, loss=_sum_of_mse,
-             compiled={"loss": ["mse", "mse"]}, ledger=[("attention/softmax", "error", 1, "at the output"), ("attention", "error", 2, "at the output"),
-                     ("attention/dropout", "", -1, "never called in this step")]),
-    ]  # fmt: skip
+        _row(
+            "MultiHeadAttention with its scores",
+            _attention,
+            lambda: (normal(12, 4, WIDTH), (normal(12, 1), normal(12, 32))),
+            _attention_by_hand,
+            loss=_sum_of_mse,
+            compiled={"loss": ["mse", "mse"]},
+            ledger=[
+                ("attention/softmax", "error", 1, "at the output"),
+                ("attention", "error", 2, "at the output"),
+                ("attention/dropout", "", -1, "never called in this step"),
+            ],
+        ),
+    ]
