@@ -73,7 +73,7 @@ def test_show_prints_the_newest_figures_of_every_call(logdir: Path, capsys: pyte
 
 def test_show_takes_a_step_and_leaves_out_streams_without_it(logdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "show", logdir, "--step", 10)
-    assert [line.split(" · ")[:3] for line in out if " · step " in line] == [["siamese", "train", "step 10"]]
+    assert [line.split(" · ")[:3] for line in out if line.startswith("siamese · ")] == [["siamese", "train", "step 10"]]
 
 
 def test_show_says_where_numbers_are_not_finite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
