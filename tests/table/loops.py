@@ -507,7 +507,7 @@ def _recorded(what: str, made: Callable[[], Any], by_hand: Callable[[Hand], dict
             layerflow.record(target, folder, **settings)
         return [*before, *(left_by(target) if hasattr(target, "variables") else []), np.zeros(1)]
 
-    return Row(RECORD, what, run, by_hand, stream="record")
+    return Row(RECORD, what, run, by_hand, stream="record", has_errors="y" in options, limits="nothing is changed")
 
 
 def _given() -> Row:
@@ -522,7 +522,7 @@ def _given() -> Row:
         output = hand("encoder/conv", tf.constant(normal(4, 3)))
         return {"error": tf.reduce_sum(output * normal(4, 3, seed=1))}
 
-    return Row(RECORD, "`outputs` and `errors` of tensors one already has", run, by_hand, stream="manual")
+    return Row(RECORD, "`outputs` and `errors` of tensors one already has", run, by_hand, stream="manual", trains=False)
 
 
 def _record_by_hand(hand: Hand) -> dict[str, Any]:
