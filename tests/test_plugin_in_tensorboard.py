@@ -4,6 +4,7 @@ no TensorFlow."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -13,8 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tb_layerflow.log import value_files
+from tb_layerflow.log.records import Manifest, Value
 from tb_layerflow.log.writer import StreamWriter
 from tb_layerflow.plugin.routes import ROUTES
 from tests import make
@@ -22,7 +26,15 @@ from tests.answers import parts
 from tests.loaders import wait_until
 
 STEPS = 1000
-GIVEN = {"run": "run", "stream": "train", "step": 999, "kind": "error", "column": "l2", "path": "encoder#1/first_dense"}
+GIVEN = {
+    "run": "run",
+    "stream": "train",
+    "step": 999,
+    "kind": "error",
+    "column": "l2",
+    "path": "encoder#1/first_dense",
+    "index": "0,1",
+}
 
 
 AS_PEOPLE_DO = ["-m", "tensorboard.main"]
@@ -59,6 +71,14 @@ def write(folder: Path) -> None:
     writer.write_graph(graph)
     for step in range(STEPS):
         writer.write_record(make.record(graph, step))
+    error = np.ones((2, 4), np.float32)
+    size = value_files.write(writer.value_path(STEPS - 1), [("error", error)])
+    held = [
+        Value(kind, call, 0, "error", error.shape, "float32", error.nbytes)
+        for kind in ("output", "error")
+        for call in range(len(graph.calls))
+    ]
+    writer.write_manifest(Manifest(STEPS - 1, 0, os.path.basename(writer.value_path(STEPS - 1)), held, [], 2, size))
     writer.close()
 
 
@@ -81,7 +101,7 @@ def test_the_tab_is_listed_and_active(address: str) -> None:
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.path)
 def test_every_route_answers(address: str, route: Any) -> None:
-    needed = [name for name in route.parameters.split() if not name.endswith("?")]
+    needed = [name.partition("=")[0] for name in route.parameters.split() if not name.endswith("?")]
     answer = ask(address, route.path, **{name: GIVEN[name] for name in needed})
     assert answer
 
