@@ -17,7 +17,10 @@ NODE := frontend/node_modules/.installed
 PIP := -m pip --disable-pip-version-check -qq install
 SERVE ?= 1
 
-.PHONY: demo test test-oldest build lint bench page clean chromium
+# Files that train models for minutes: `make test` runs them, `make check` does not.
+SLOW := table capture_parity capture_exactness capture_schedule values values_mobilenet strategies tf_keras explain_models demo_inspect
+
+.PHONY: demo test check test-oldest build lint bench page clean chromium
 
 ## demo: train two small models on real images and show them in TensorBoard (SERVE=0: stop after writing)
 demo: $(VENV)
@@ -27,6 +30,11 @@ demo: $(VENV)
 test: lint $(NODE) chromium demo/logs
 	cd frontend && npm test --silent
 	.venv/bin/python -m pytest tests
+
+## check: what .ci/run checks: `test` without the slow files
+check: lint $(NODE) chromium demo/logs
+	cd frontend && npm test --silent
+	.venv/bin/python -m pytest tests $(SLOW:%=--ignore=tests/test_%.py)
 
 ## test-oldest: pytest on Python 3.10, TensorFlow 2.16, Keras 3.3 and TensorBoard 2.16
 test-oldest: $(OLDEST)
