@@ -18,7 +18,7 @@ PIP := -m pip --disable-pip-version-check -qq install
 SERVE ?= 1
 
 # Files that train models for minutes: `make test` runs them, `make check` does not.
-SLOW := table capture_parity capture_exactness capture_schedule values values_mobilenet strategies tf_keras explain_models demo_inspect
+SLOW := table recorder capture_parity capture_exactness capture_schedule values values_mobilenet strategies tf_keras explain_models demo_inspect
 
 .PHONY: demo test check test-oldest build lint bench page clean chromium
 
