@@ -58,10 +58,14 @@ class Subject:
         """A block of steps: `plain`, `idle` (attached, nothing due), `recorded`, or `valued` (with one sample's exact values)."""
         return self._fit(BLOCK, kind)
 
-    def tracing(self, kind: str) -> Seconds:
-        """By how much the first step of a kind, `plain` or `default` (all that LayerFlow records unasked), exceeds the second."""
-        first, second = self._fit(1, kind), self._fit(1, kind)
-        return Seconds(first.clock - second.clock, first.processor - second.processor)
+    def tracing(self, kind: str) -> float:
+        """Processor seconds by which the first two steps of a kind exceed two later ones.
+
+        `default` is all that LayerFlow records unasked: its first record has exact values, its second has none, and each of the
+        two variants is traced. Of `plain` steps only the first is traced.
+        """
+        seconds = [self._fit(1, kind).processor for _ in range(4)]
+        return sum(seconds[:2]) - sum(seconds[2:])
 
     def _callback(self, folder: str, **arguments: Any) -> layerflow.LayerFlow:
         arguments = {"values": "none", "what": KINDS, **arguments}
