@@ -32,6 +32,8 @@ PACKAGES = (
 )
 ENTRY_POINTS = "tensorboard_plugins"
 PLUGIN = "tb_layerflow.plugin.loader:LayerFlowLoader"
+RETRACES = 5
+"""Retraces that are told one by one."""
 START = "model.fit(..., callbacks=[tb_layerflow.LayerFlow(LOGDIR)])"
 
 
@@ -147,7 +149,7 @@ def described(stream: Stream) -> list[str]:
     found.append(
         f"  {record.model!r}: {calls} calls, {len(record.layers)} layers; {skipped} things skipped, which the ledger explains"
     )
-    return found + [f"  {line}" for line in executed(record.execution)]
+    return found + [f"  {line}" for line in executed(stream.execution())]
 
 
 def executed(execution: Execution) -> list[str]:
@@ -162,7 +164,9 @@ def executed(execution: Execution) -> list[str]:
     found = [f"executes {how}{steps}; {where}; dtype policy {execution.dtype_policy or 'unknown'}"]
     traced = f"traced {execution.traces} times; tracing the recording one took {execution.trace_seconds:.1f} s"
     found.append(f"{execution.function or 'step'}: {traced}")
-    found += [f"retraced: {reason}" for reason in execution.retraces]
+    found += [f"retraced: {reason}" for reason in execution.retraces[:RETRACES]]
+    if len(execution.retraces) > RETRACES:
+        found.append(f"and retraced {len(execution.retraces) - RETRACES} times more, which the ledger tells")
     keras = f"{execution.family} {execution.keras_version}, " if execution.family else ""
     return [*found, f"{keras}TensorFlow {execution.tensorflow_version} on {', '.join(execution.devices) or 'unknown devices'}"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from tb_layerflow.analysis.findings import Finding, Limits
 from tb_layerflow.log import kept_files, paths
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.kept_files import KeptStep
-from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry
+from tb_layerflow.log.records import TRACE, WEIGHT_KINDS, Execution, LedgerEntry
 
 from .cache import BoundedCache
 from .exact import ExactValues
@@ -157,6 +158,20 @@ class Stream:
         if graph is None:
             raise LogError(self._no_graph())
         return graph
+
+    def execution(self, step: int | None = None) -> Execution:
+        """How the function executes whose trace is in force at a step (None: at the end), with all its retraces up to then."""
+        found = (self.graph if step is None else self.graph_at(step)).record.execution
+        entries = [
+            entry
+            for head in self._heads
+            if step is None or head.record.step <= step
+            for entry in head.record.ledger
+            if entry.kind == TRACE
+        ]
+        own = sum(entry.reason.startswith(f"{found.function} ") for entry in entries)
+        reasons = [f"step {entry.step}: {entry.reason}" for entry in entries]
+        return replace(found, traces=max(found.traces, own + 1 if own else 0), retraces=[*found.retraces, *reasons])
 
     # -------------------------------------------------------------------------------------------------------- lineage
 

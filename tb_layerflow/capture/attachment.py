@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from tb_layerflow.log import records
 
+from .signatures import Signatures
 from .variants import Captured, DataEnded, Needs, StepVariant
 
 
@@ -59,6 +60,7 @@ class Attachment:
         self._plain: Any = None
         self._variants: weakref.WeakValueDictionary[tuple[str, ...], StepVariant] = weakref.WeakValueDictionary()
         self._made_for: tuple[Any, ...] = ()
+        self._signatures = Signatures("train_step")
         self.last_step_count: int | None = None
 
     def join(self, member: Member) -> None:
@@ -153,7 +155,7 @@ class Attachment:
         if key not in self._variants:
             needs = _union([member.needs for member in self._members])
             instruments = [make() for name, make in needs.instruments.items() if name in wanted]
-            variant = StepVariant(model, needs, instruments)
+            variant = StepVariant(model, needs, self._signatures, instruments)
             self._variants[key] = variant
             for member in self._members:
                 member.variants.append(variant)

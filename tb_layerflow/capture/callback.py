@@ -295,6 +295,8 @@ class Training:
         if sink.last_step is not None and step <= sink.last_step:
             return
         self._check_names(captured.outcome.graph)
+        if captured.retraced:
+            sink.note(records.LedgerEntry("", records.TRACE, -1, "note", captured.retraced, step))
         plain = self._plain_step_seconds()
         record = records.Record(step, 0, epoch=float(self._epoch), phase="training", step_seconds=plain)
         record.seconds = max(0.0, seconds - captured.trace_seconds - plain * captured.steps)

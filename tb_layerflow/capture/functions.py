@@ -23,6 +23,7 @@ from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
 from .recording import Recording
 from .replicas import Replicas, Share
+from .signatures import Signatures, bound
 from .variants import Captured, Needs
 from .warn import say
 
@@ -45,6 +46,9 @@ class Owner(Protocol):
     def warn(self, sentence: str) -> None:
         """One warning."""
 
+    def note(self, sentence: str) -> None:
+        """Why the function was traced anew, for the log."""
+
     def failed(self, error: BaseException) -> None:
         """Recording failed, and the plain function runs."""
 
@@ -65,6 +69,8 @@ class RecordedFunction:
         self._traces: list[Trace] = []
         self._newest: Trace | None = None
         self._nothing_ran = False
+        self._signatures = Signatures(getattr(function, "__name__", type(function).__name__))
+        self._plain_traces = 0
         self._bound: weakref.WeakKeyDictionary[Any, RecordedFunction] = weakref.WeakKeyDictionary()
 
     def __get__(self, instance: Any, owner: type | None = None) -> RecordedFunction:
@@ -87,8 +93,21 @@ class RecordedFunction:
             )
             return self._plain(*args, **kwargs)
         if not self._owner.is_due(self):
-            return self._plain(*args, **kwargs)
+            return self._run_plain(args, kwargs)
         return self._run_recorded(args, kwargs)
+
+    def _run_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        outputs = self._plain(*args, **kwargs)
+        traces = self._plain.experimental_get_tracing_count()
+        if traces != self._plain_traces:
+            self._plain_traces = traces
+            self._note_trace(args, kwargs)
+        return outputs
+
+    def _note_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        reason = self._signatures.traced(bound(self.function, args, kwargs))
+        if reason:
+            self._owner.note(reason)
 
     def _run_recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         names = self._owner.due_instruments()
@@ -114,6 +133,7 @@ class RecordedFunction:
             return outputs
         assert trace.outcome is not None
         if trace is self._newest:
+            self._note_trace(args, kwargs)
             trace.outcome.graph.execution = self._report(seconds)
             fates.mark_compiled(trace.outcome.graph)
             calls = len(trace.outcome.graph.calls) + sum(len(share.outcome.graph.calls) for share in trace.shares)
@@ -148,7 +168,7 @@ class RecordedFunction:
     def _report(self, seconds: float) -> Execution:
         jit = bool(self.options.get("jit_compile"))
         report = execution.report(None, function=self.__name__, trace_seconds=seconds, eager=False, jit=jit)
-        report.traces = self._plain.experimental_get_tracing_count()
+        report.traces = self._signatures.count
         return report
 
 

@@ -90,11 +90,17 @@ class LoopRecorder:
     def take(self, captured: Captured, seconds: float) -> None:
         """Keep what a call gave until its step ends."""
         self._pending.append(captured)
+        if captured.retraced:
+            self.note(captured.retraced)
         self._seconds += max(0.0, seconds - captured.trace_seconds)
 
     def warn(self, sentence: str) -> None:
         """One warning for one matter."""
         self._voice.warn(sentence)
+
+    def note(self, sentence: str) -> None:
+        """Why a function was traced anew, for the ledger."""
+        self._sink.note(records.LedgerEntry("", records.TRACE, -1, "note", sentence, self._step))
 
     def failed(self, error: BaseException) -> None:
         """Recording failed: it is off from here on; the step itself ran."""

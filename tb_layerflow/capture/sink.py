@@ -147,8 +147,8 @@ class Sink:
             and (chosen := [row for row in entries if self._is_selected(graph, kind, row)])
         }
         record.tables, record.histograms = unpack.tables(figures, rows)
-        record.ledger += self._notes
-        self._notes.clear()
+        notes, self._notes = self._notes, []
+        record.ledger += notes
         self._writer.write_record(record)
         self.records += 1
         self._tell(graph, record)

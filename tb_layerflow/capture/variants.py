@@ -19,6 +19,7 @@ from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
 from .recording import Recording
+from .signatures import Signatures
 from .warn import say
 
 _MADE_UP_NAME = re.compile(r"(input|input_layer|keras_tensor)(_[0-9]+)?|.*_input")
@@ -35,7 +36,7 @@ class DataEnded(Exception):
 @dataclass
 class Captured:
     """What one recorded step gave. `replicas` holds the arrays of each replica, still as tensors; `instruments` made some.
-    `batch` is what the step ran on.
+    `batch` is what the step ran on; `retraced` says why the step was traced anew, if it was.
 
     Where recording failed, the step ran all the same: then there are only `logs` and `failure`.
     """
@@ -49,6 +50,7 @@ class Captured:
     instruments: list[Any] = field(default_factory=list)
     failure: Exception | None = None
     batch: Any = None
+    retraced: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -84,11 +86,12 @@ class StepVariant:
     """The recording twin of `model.train_function` (or `test_function`, `predict_function`).
 
     Call it as Keras calls that function; it returns a `Captured`. Of `steps_per_execution` steps the last is recorded.
-    `role` is "train", "test" or "predict".
+    `role` is "train", "test" or "predict"; `signatures` is shared by the variants of one step.
     """
 
     model: Any
     needs: Needs
+    signatures: Signatures
     instruments: list[Any] = field(default_factory=list)
     traces: list[_Trace] = field(default_factory=list)
     _recorded: Any = None
@@ -142,9 +145,13 @@ class StepVariant:
         trace = self.traces[self._current]
         if self._eager:
             self.traces.clear()
-        return Captured(
-            trace.outcome, captured, trace.number, logs, trace_seconds=seconds if traced else 0.0, instruments=self.instruments
-        )
+        found = Captured(trace.outcome, captured, trace.number, logs, instruments=self.instruments)
+        if traced:
+            found.trace_seconds = seconds
+            specification = getattr(iterator, "element_spec", None)
+            found.retraced = self.signatures.traced(_named_parts(batch if specification is None else specification))
+            trace.outcome.graph.execution.traces = self.signatures.count
+        return found
 
     @property
     def _eager(self) -> bool:
@@ -161,7 +168,6 @@ class StepVariant:
     def _report(self, seconds: float) -> None:
         trace = self.traces[-1]
         report = execution.report(self.model, function=f"{self.role}_step", trace_seconds=seconds)
-        report.traces = len(self.traces)
         trace.outcome.graph.execution = report
         fates.mark_compiled(trace.outcome.graph)
         if not self._eager:
@@ -242,9 +248,17 @@ class StepVariant:
         return captured
 
     def _step(self, recording: Recording, batch: Any, gradient_factor: Any) -> Step:
-        parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)
-        x, y, sample_weight = (*parts, None, None)[:3]
+        parts = _named_parts(batch)
+        x, y, sample_weight = (parts.get(name) for name in _PARTS)
         return Step(self.model, recording, x, y, sample_weight, gradient_factor=gradient_factor)
+
+
+_PARTS = ("x", "y", "sample_weight")
+
+
+def _named_parts(batch: Any) -> dict[str, Any]:
+    parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)
+    return dict(zip(_PARTS, parts, strict=False))
 
 
 def _step_of(model: Any, role: str) -> Callable[[Any], Any]:

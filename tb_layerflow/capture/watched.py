@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from . import families
+from .signatures import Signatures
 from .variants import Captured, DataEnded, Needs, StepVariant
 
 ROLES = {"train_on_batch": "train", "evaluate": "test", "predict": "predict"}
@@ -47,6 +48,7 @@ class Watched:
         self._model = model
         self._loops = loops
         self._variants: dict[tuple[str, tuple[str, ...]], StepVariant] = {}
+        self._signatures = {name: Signatures(f"{ROLES[name]}_step") for name in loops}
         for name in loops:
             model.__dict__[name] = self._wrapped(name, getattr(model, name))
 
@@ -90,7 +92,9 @@ class Watched:
         names = loop.due_instruments() if name == "train_on_batch" else ()
         if (name, names) not in self._variants:
             instruments = [loop.needs.instruments[instrument]() for instrument in names]
-            self._variants[name, names] = StepVariant(self._model, loop.needs, instruments, role=ROLES[name])
+            self._variants[name, names] = StepVariant(
+                self._model, loop.needs, self._signatures[name], instruments, role=ROLES[name]
+            )
         started = time.perf_counter()
         captured = self._variants[name, names](iter(batches) if isinstance(batches, list) else batches)
         if captured.failure is not None:

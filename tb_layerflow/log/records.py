@@ -11,9 +11,13 @@ SCHEMA = 1
 
 COLUMNS = ("count", "mean", "l2", "min", "max", "finite", "std", "zero", "nan", "pos_inf", "neg_inf")
 FLOAT_COLUMNS = ("mean", "l2", "min", "max", "std")
-COUNT_COLUMNS = ("count", "zero", "nan", "pos_inf", "neg_inf")
+PART_COUNTS = ("zero", "nan", "pos_inf", "neg_inf")
+COUNT_COLUMNS = ("count", *PART_COUNTS)
 
 WEIGHT_KINDS = ("weight", "weight_gradient", "update")
+
+TRACE = "trace"
+"""The kind of a ledger entry that says why a function was traced anew."""
 
 
 @dataclass(frozen=True)
