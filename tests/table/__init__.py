@@ -7,6 +7,29 @@ from .row import Row
 
 def table() -> list[Row]:
     """All rows, by group."""
-    from . import functional, heads, layers_of_kinds, loops, precision, subclassed
+    from . import (
+        built_in_layers,
+        custom_loops,
+        fits,
+        functional,
+        heads,
+        layers_of_kinds,
+        precision,
+        recorded_once,
+        subclassed,
+        tapes,
+    )
 
-    return [row for module in (functional, subclassed, layers_of_kinds, heads, loops, precision) for row in module.rows()]
+    modules = (
+        functional,
+        built_in_layers,
+        subclassed,
+        layers_of_kinds,
+        heads,
+        fits,
+        custom_loops,
+        tapes,
+        recorded_once,
+        precision,
+    )
+    return [row for module in modules for row in module.rows()]

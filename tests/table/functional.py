@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 from keras import layers, ops
 
-from .row import Hand, Row, fitted, mse, normal, whole
+from .row import Hand, Row, fitted, mse, normal
 
 GROUP = "Sequential and functional models"
 WIDTH = 3
@@ -44,16 +44,12 @@ def _reloaded() -> Any:
         return keras.saving.load_model(Path(folder) / "saved.keras")
 
 
-def _chain(hand: Hand, model: Any, x: Any, **options: Any) -> Any:
+def chain(hand: Hand, model: Any, x: Any, **options: Any) -> Any:
     """All layers of a flat model in their order."""
     for layer in model.layers:
         if not isinstance(layer, layers.InputLayer):
             x = hand(layer.name, layer(x, **options) if layer._call_has_training_arg else layer(x))
     return hand(".", x)
-
-
-def _trained_chain(hand: Hand, model: Any, x: Any) -> Any:
-    return _chain(hand, model, x, training=True)
 
 
 def _skip() -> Any:
@@ -182,21 +178,6 @@ def _frozen_by_hand(hand: Hand, model: Any, x: Any) -> Any:
     return hand(".", hand("last", model.layers[1](hand("backbone", x))))
 
 
-def _convolutions() -> Any:
-    return keras.Sequential([
-        layers.Input((8, 8, 2)), layers.ZeroPadding2D(name="pad"), layers.Conv2D(3, 3, strides=2, name="conv"),
-        layers.BatchNormalization(name="normal"), layers.ReLU(6.0, name="relu"), layers.DepthwiseConv2D(2, name="depthwise"),
-        layers.SeparableConv2D(4, 2, padding="same", name="separable"), layers.MaxPooling2D(name="pool"),
-        layers.Conv2DTranspose(2, 2, name="transposed"), layers.GlobalAveragePooling2D(name="mean"),
-        layers.LayerNormalization(name="layer_normal"), layers.Dense(1, name="last"),
-    ])  # fmt: skip
-
-
-def _dropout() -> Any:
-    return keras.Sequential([layers.Input((WIDTH,)), layers.Dense(8, name="first"), layers.Dropout(0.5, seed=3, name="dropout"),
-                             layers.GaussianNoise(0.3, seed=5, name="noise"), layers.Dense(1, name="last")])  # fmt: skip
-
-
 def _uncalled() -> Any:
     model = Uncalled()
     model(np.zeros((1, WIDTH), np.float32))
@@ -219,71 +200,13 @@ def _uncalled_by_hand(hand: Hand, model: Any, x: Any) -> Any:
     return hand(".", hand("used", model.used(x)))
 
 
-def _time_distributed() -> Any:
-    return keras.Sequential([layers.Input((2, WIDTH)), layers.TimeDistributed(layers.Dense(2, activation="tanh", name="wrapped"), name="times"),
-                             layers.Flatten(name="flat"), layers.Dense(1, name="last")])  # fmt: skip
-
-
-def _time_distributed_by_hand(hand: Hand, model: Any, x: Any) -> Any:
-    wrapped = model.layers[0].layer
-    steps = [hand("times/wrapped" + (f"#{time}" if time else ""), wrapped(x[:, time])) for time in range(2)]
-    times = hand("times", tf.stack(steps, 1))
-    return hand(".", hand("last", model.layers[2](hand("flat", tf.reshape(times, (-1, 4))))))
-
-
 def _unknown_dimensions() -> Any:
     symbol = keras.Input((None, None, 1), name="picture")
     hidden = layers.GlobalMaxPooling2D(name="largest")(layers.Conv2D(2, 2, name="conv")(symbol))
     return keras.Model(symbol, layers.Dense(1, name="last")(hidden))
 
 
-def _embedding() -> Any:
-    return keras.Sequential([layers.Input((5,), dtype="int32"), layers.Embedding(7, 3, mask_zero=True, name="words"),
-                             layers.GlobalAveragePooling1D(name="mean"), layers.Dense(1, name="last")])  # fmt: skip
-
-
-def _embedding_by_hand(hand: Hand, model: Any, x: Any) -> Any:
-    words, _, last = model.layers
-    embedded = hand("words", tf.gather(tf.convert_to_tensor(words.embeddings), x))
-    mask = tf.cast(tf.not_equal(x, 0), tf.float32)[:, :, None]
-    mean = hand("mean", tf.reduce_sum(embedded * mask, 1) / tf.reduce_sum(mask, 1))
-    return hand(".", hand("last", last(mean)))
-
-
-def _lambda() -> Any:
-    return keras.Sequential(
-        [layers.Input((WIDTH,)), layers.Lambda(lambda x: x**2 + 1.0, name="squared"), layers.Dense(1, name="last")]
-    )
-
-
-def _attention() -> Any:
-    symbol = keras.Input((4, WIDTH), name="words")
-    attended, scores = layers.MultiHeadAttention(2, 2, name="attention")(symbol, symbol, return_attention_scores=True)
-    pooled = layers.Flatten(name="flat")(attended)
-    return keras.Model(symbol, [layers.Dense(1, name="last")(pooled), layers.Flatten(name="flat_scores")(scores)])
-
-
-def _attention_by_hand(hand: Hand, model: Any, x: Any) -> Any:
-    layer = model.get_layer("attention")
-    project = {
-        name: tf.convert_to_tensor(getattr(layer, f"_{name}_dense").kernel) for name in ("query", "key", "value", "output")
-    }
-    bias = {name: tf.convert_to_tensor(getattr(layer, f"_{name}_dense").bias) for name in project}
-    parts = {}
-    for name in ("query", "key", "value"):
-        parts[name] = hand(f"attention/{name}", tf.einsum("bti,ihd->bthd", x, project[name]) + bias[name])
-    logits = tf.einsum("bshd,bthd->bhts", parts["key"], parts["query"]) / np.sqrt(2.0).astype(np.float32)
-    hand("attention/softmax", logits, 1)  # nobody reads the logits after the layer: no error there
-    scores = hand("attention/softmax", tf.nn.softmax(logits))
-    mixed = tf.einsum("bhts,bshd->bthd", scores, parts["value"])
-    output = hand("attention/attention_output", tf.einsum("bthd,hdo->bto", mixed, project["output"]) + bias["output"])
-    hand("attention", logits, 2)
-    output, scores = hand("attention", output, 0), hand("attention", scores, 1)
-    last = hand("last", model.get_layer("last")(hand("flat", tf.reshape(output, (-1, 4 * WIDTH)))))
-    return [hand(".", last, 0), hand(".", hand("flat_scores", tf.reshape(scores, (-1, 32))), 1)]
-
-
-def _sum_of_mse(y: Any, y_pred: Any) -> Any:
+def sum_of_mse(y: Any, y_pred: Any) -> Any:
     pairs = zip(tf.nest.flatten(y), tf.nest.flatten(y_pred), strict=True)
     return tf.add_n([mse(*pair) for pair in pairs])
 
@@ -297,9 +220,7 @@ def rows() -> list[Row]:
     return [
         _row("Sequential with declared input", _sequential, numbers(), _through_two),
         _row("Sequential built by its first batch", _lazy, numbers(), _through_two),
-        _row("Sequential reloaded from a `.keras` file", _reloaded, lambda: (normal(12, 6, 6, 1), normal(12, 1)), _chain),
-        _row("convolutions, pooling, normalisation", _convolutions, lambda: (normal(12, 8, 8, 2), normal(12, 1)), _trained_chain),
-        _row("Dropout and noise, as in training", _dropout, numbers(), _trained_chain),
+        _row("Sequential reloaded from a `.keras` file", _reloaded, lambda: (normal(12, 6, 6, 1), normal(12, 1)), chain),
         _row("`+` and `*` between functional tensors", _skip, numbers(), _skip_by_hand),
         _row(
             "`keras.ops` and slices in a functional graph",
@@ -320,7 +241,7 @@ def rows() -> list[Row]:
             _dictionaries,
             lambda: ({"a": normal(12, WIDTH), "b": normal(12, 2)}, {"large": normal(12, 2), "small": normal(12, 1)}),
             _dictionaries_by_hand,
-            loss=_sum_of_mse,
+            loss=sum_of_mse,
             compiled={"loss": {"large": "mse", "small": "mse"}},
         ),
         _row(
@@ -328,7 +249,7 @@ def rows() -> list[Row]:
             _one_dictionary_output,
             lambda: (normal(12, WIDTH), {"dt": normal(12, 1)}),
             lambda hand, model, x: {"dt": hand(".", hand("dt", model.get_layer("dt")(x)))},
-            loss=_sum_of_mse,
+            loss=sum_of_mse,
             compiled={"loss": {"dt": "mse"}},
         ),
         _row(
@@ -345,31 +266,5 @@ def rows() -> list[Row]:
             _uncalled_by_hand,
             ledger=[("spare", "", -1, "never called in this step")],
         ),
-        _row(
-            "TimeDistributed, the number of times known",
-            _time_distributed,
-            lambda: (normal(12, 2, WIDTH), normal(12, 1)),
-            _time_distributed_by_hand,
-        ),
-        _row("unknown dimensions", _unknown_dimensions, lambda: (normal(12, 5, 6, 1), normal(12, 1)), _chain),
-        _row(
-            "Embedding with a mask",
-            _embedding,
-            lambda: (whole(6, 12, 5) + (np.arange(5) == 0).astype(np.int32), normal(12, 1)),
-            _embedding_by_hand,
-        ),
-        _row("Lambda", _lambda, numbers(), _chain),
-        _row(
-            "MultiHeadAttention with its scores",
-            _attention,
-            lambda: (normal(12, 4, WIDTH), (normal(12, 1), normal(12, 32))),
-            _attention_by_hand,
-            loss=_sum_of_mse,
-            compiled={"loss": ["mse", "mse"]},
-            ledger=[
-                ("attention/softmax", "error", 1, "at the output"),
-                ("attention", "error", 2, "at the output"),
-                ("attention/dropout", "", -1, "never called in this step"),
-            ],
-        ),
+        _row("unknown dimensions", _unknown_dimensions, lambda: (normal(12, 5, 6, 1), normal(12, 1)), chain),
     ]
