@@ -40,7 +40,8 @@ class Call:
 
     `layer` is the path of the layer (of its first call, without suffixes), None where there is no layer; `index` the k of its
     `#k`; `parent` the path of the call around it, None for a root; `weights` those of the layer; `number` the place among the
-    graph's calls.
+    graph's calls. `flops` are the floating-point operations of its forward pass with all calls inside it, 0 where lineage was not
+    recorded (of one sample, where its outputs have no batch size); `output_bytes` what its outputs take in memory.
     """
 
     path: str
@@ -57,6 +58,8 @@ class Call:
     repeats: int
     failed: bool
     number: int
+    flops: float
+    output_bytes: int
 
 
 class Graph:
@@ -127,6 +130,8 @@ class Graph:
             repeats=call.repeats,
             failed=call.failed,
             number=number,
+            flops=call.flops,
+            output_bytes=call.output_bytes,
         )
 
 

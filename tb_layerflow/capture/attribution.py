@@ -63,12 +63,16 @@ def attribute(made: list[Made], ties: Ties) -> list[Op]:
 def forward_flops(made: list[Made], parents: list[int | None]) -> list[float]:
     """The floating-point operations of each call's forward pass, those of the calls inside it included.
 
-    `parents` has the index of the call around each call; what stands in a loop counts for one turn of it.
+    `parents` has the index of the call around each call. What stands in a loop counts as often as the loop's known limit says,
+    else once.
     """
     totals = [0.0] * len(parents)
     for one in made:
-        call = _living(one.running.call)
-        if call is not None and not one.running.backward and not one.origin.own and call.index < len(totals):
+        call = one.running.call
+        if call is None or call.dead or one.running.backward or one.origin.own:
+            continue  # a call that nothing depends on (a shape probe) never runs
+        call = _living(call)
+        if call is not None and call.index < len(totals):
             totals[call.index] += one.flops
     for index in range(len(parents) - 1, -1, -1):
         parent = parents[index]

@@ -67,7 +67,8 @@ class EagerOperations:
             outputs=[number_of(output) for output in results],
             shapes=[output.shape for output in results],
         )
-        ran.flops = flops.of(ran.type, [tensor.shape for tensor in inputs or ()], ran.shapes, _attribute_of(attrs))
+        if results and (results[0].dtype.is_floating or results[0].dtype.is_complex):
+            ran.flops = flops.of(ran.type, [tensor.shape for tensor in inputs or ()], ran.shapes, _attribute_of(attrs))
         self.all.append(ran)
         self._by_type.setdefault(ran.type, []).append(ran)
         for number in ran.outputs:

@@ -1,8 +1,9 @@
 """How many floating-point operations one operation takes, from the shapes of its tensors. Pure; knows no TensorFlow.
 
-A multiplication and the addition that follows it count as two. What moves, casts or compares numbers counts as nothing. A
-dimension that is not known when the step is traced (mostly the batch) counts as one, so that the figure is then that of one
-sample.
+A multiplication and the addition that follows it count as two. What moves, casts or compares numbers counts as nothing, and so
+do resizing of images, Fourier transforms, linear algebra beyond products (`Cholesky`, `Svd`), sorting, random numbers and sparse
+products. A dimension that is not known when the step is traced (mostly the batch) counts as one, so that the figure is then that
+of one sample.
 """
 
 from __future__ import annotations
@@ -15,11 +16,61 @@ Shape = Sequence[int | None] | None
 
 _ONE_EACH = frozenset(
     [
-        "Abs", "Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "DivNoNan", "Maximum", "Minimum", "Pow", "SquaredDifference",
-        "Square", "Sqrt", "Rsqrt", "Exp", "Expm1", "Log", "Log1p", "Neg", "Reciprocal", "Inv", "Sign", "Sin", "Cos", "Tan",
-        "Tanh", "Sigmoid", "Softplus", "Softsign", "Elu", "Selu", "Relu", "Relu6", "LeakyRelu", "Erf", "Erfc", "BiasAdd",
-        "FloorMod", "Xdivy", "Xlogy", "MulNoNan", "ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad",
-        "SigmoidGrad", "TanhGrad", "SoftplusGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad",
+        "Abs",
+        "Add",
+        "AddV2",
+        "Sub",
+        "Mul",
+        "Div",
+        "RealDiv",
+        "DivNoNan",
+        "Maximum",
+        "Minimum",
+        "Pow",
+        "SquaredDifference",
+        "Square",
+        "Sqrt",
+        "Rsqrt",
+        "Exp",
+        "Expm1",
+        "Log",
+        "Log1p",
+        "Neg",
+        "Reciprocal",
+        "Inv",
+        "Sign",
+        "Sin",
+        "Cos",
+        "Tan",
+        "Tanh",
+        "Sigmoid",
+        "Softplus",
+        "Softsign",
+        "Elu",
+        "Selu",
+        "Relu",
+        "Relu6",
+        "LeakyRelu",
+        "Erf",
+        "Erfc",
+        "BiasAdd",
+        "FloorMod",
+        "Xdivy",
+        "Xlogy",
+        "MulNoNan",
+        "ReluGrad",
+        "Relu6Grad",
+        "LeakyReluGrad",
+        "EluGrad",
+        "SeluGrad",
+        "SigmoidGrad",
+        "TanhGrad",
+        "Cumsum",
+        "Cumprod",
+        "SoftplusGrad",
+        "SqrtGrad",
+        "RsqrtGrad",
+        "ReciprocalGrad",
     ]
 )
 """One per element of the output."""
@@ -33,6 +84,7 @@ _CONVOLUTION_GRADIENTS = frozenset(
     for name, version in (("Conv2D", ""), ("Conv3D", "V2"), ("DepthwiseConv2dNative", ""))
     for of in ("Input", "Filter")
 )
+_NORMALISATIONS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 _POOLS = frozenset({"MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D"})
 
 
@@ -42,7 +94,7 @@ def of(type_: str, inputs: Sequence[Shape], outputs: Sequence[Shape], attributes
     Args:
         type_: its type, `MatMul`.
         inputs, outputs: the shapes of its tensors; None where the rank is unknown.
-        attributes: a callable that gives an attribute by name; asked for `equation` and `ksize` alone.
+        attributes: a callable that gives an attribute by name; asked for `equation`, `ksize` and `is_training` alone.
     """
     out = outputs[0] if outputs else None
     if type_ in _ONE_EACH:
@@ -60,6 +112,10 @@ def of(type_: str, inputs: Sequence[Shape], outputs: Sequence[Shape], attributes
         return 2.0 * size(inputs[2]) * _taps(type_, filters)
     if type_ in _POOLS:
         return float(size(out) * math.prod(attributes("ksize")))
+    if type_ in _NORMALISATIONS:
+        return float((5 if attributes("is_training") else 2) * size(out))  # mean, difference, square; scale, shift
+    if type_ == "AddN":
+        return float((len(inputs) - 1) * size(out))
     if type_ == "Einsum":
         return _einsum(attributes("equation"), inputs)
     return 0.0

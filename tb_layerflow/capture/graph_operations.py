@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from . import calls, fates, flops
+from . import calls, fates, flops, loops
 from .attribution import Made, Ties, attribute, forward_flops
 from .calls import Node
 from .eager_operations import number_of
@@ -62,10 +62,10 @@ def describe(
 
 
 def _made(lineage: Lineage, root: Any, stacks: Stacks, names: dict[int, str]) -> Iterator[Made]:
-    waiting: list[tuple[Any, str, Running]] = [(root, "", NOTHING)]
+    waiting: list[tuple[Any, str, Running, int]] = [(root, "", NOTHING, 1)]
     seen = {root}
     while waiting:
-        graph, body, around = waiting.pop(0)
+        graph, body, around, turns = waiting.pop(0)
         variables = _captured_variables(graph, names)
         for place, operation in _span(lineage, graph, root):
             running = lineage.state_at(graph, place, around)
@@ -84,13 +84,13 @@ def _made(lineage: Lineage, root: Any, stacks: Stacks, names: dict[int, str]) ->
                 body=body,
                 variable=_variable_of(operation, variables),
                 is_argument=is_argument,
-                flops=_flops(operation),
+                flops=_flops(operation) * turns,
             )
             for name in _function_names(operation):
                 inner = _body(graph, name)
                 if inner is not None and inner not in seen:
                     seen.add(inner)
-                    waiting.append((inner, name, running))
+                    waiting.append((inner, name, running, turns * _turns(operation, graph)))
 
 
 def _add_fates(recording: Recording, graph: records.Graph, results: Iterable[Any]) -> None:
@@ -102,7 +102,19 @@ def _add_fates(recording: Recording, graph: records.Graph, results: Iterable[Any
             op.fate = f"unknown: the optimiser refused the graph ({type(error).__name__})"
 
 
+def _turns(operation: Any, graph: Any) -> int:
+    """How often a body of the operation runs whenever that runs."""
+    if operation.type not in ("While", "StatelessWhile"):
+        return 1
+    condition, body = (_body(graph, operation.get_attr(name).name) for name in ("cond", "body"))
+    return 1 if condition is None or body is None else loops.turns(operation, condition, body)
+
+
 def _flops(operation: Any) -> float:
+    """Of floating-point numbers: those that count indices and steps are not meant."""
+    dtype = operation.outputs[0].dtype if operation.outputs else tf.resource
+    if not (dtype.is_floating or dtype.is_complex):
+        return 0.0
     inputs, outputs = ([_shape(tensor) for tensor in tensors] for tensors in (operation.inputs, operation.outputs))
     return flops.of(operation.type, inputs, outputs, operation.get_attr)
 
