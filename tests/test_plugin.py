@@ -86,6 +86,8 @@ def test_series_are_the_written_columns_bit_for_bit(asked: Client, kind: str, co
         written = [make.table(ROWS, make.tensors(ROWS, step + shift)).columns[column][row] for step in STEPS]
         given = arrays["values"][header["ports"].index(list(port))]
         assert given.tobytes() == np.array(written, np.float32).tobytes()
+    assert ("part" in arrays) == (column in ("zero", "nan", "pos_inf", "neg_inf"))
+    assert (arrays.get("part", np.full(1, 24)) == 24).all()
 
 
 def test_series_give_a_groups_output_as_the_inner_output_that_it_passes_on(asked: Client) -> None:

@@ -1,7 +1,7 @@
 /** The legend of the colour-by, at the foot of the centre: what it is, how it is scaled, and from where to where. */
 import { isSigned, type Form } from "./colour/scale";
 import { ENTRIES } from "./colour/tables";
-import { exponent, number } from "./format";
+import { exponent, number, ofColumn } from "./format";
 import { byLayer } from "./measures";
 import { colourBy, heatmap, record, scaleForm, scaleSpan, type ScaleForm } from "./state";
 import { columnName, kindName, words } from "./strings";
@@ -21,9 +21,9 @@ export function Legend() {
         {on ? (
           <>
             <span class="scale mono">
-              <span>{end(on.low)}</span>
+              <span>{ofColumn(column, on.low, end)}</span>
               <span class="ramp" style={{ background: gradient(colours.css) }} />
-              <span>{end(on.high)}</span>
+              <span>{ofColumn(column, on.high, end)}</span>
             </span>
             <span class="quiet">
               <FormPicker column={column} fitting={on.form} /> ·{" "}

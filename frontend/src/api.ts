@@ -25,7 +25,7 @@ export interface SeriesTable {
   /** [call, port] of each row; for weights [layer, weight]. */
   ports: [number, number][];
   step: Float64Array;
-  /** [ports, records], row by row; NaN where the call was absent. */
+  /** [ports, records], row by row; NaN where the call was absent. What was counted in a part is a share of it, 0 to 1. */
   values: Float32Array;
 }
 
@@ -192,9 +192,13 @@ export function fetchSeries(run: string, stream: string, kind: string, column: s
       column,
       ports: header.ports as [number, number][],
       step: arrays.get("step") as Float64Array,
-      values: arrays.get("values") as Float32Array,
+      values: shares(arrays.get("values") as Float32Array, arrays.get("part") as Float64Array | undefined),
     };
   });
+}
+
+function shares(counts: Float32Array, part?: Float64Array): Float32Array {
+  return part ? counts.map((count, i) => count / part[i]!) : counts;
 }
 
 export function fetchRecord(run: string, stream: string, step: number): Promise<RecordTable> {

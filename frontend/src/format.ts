@@ -1,5 +1,7 @@
 /** Numbers as the page writes them. Pure. A minus is U+2212, as wide as a figure, so that columns of numbers stand straight. */
 
+import { isShare } from "./measures";
+
 const MINUS = "−";
 
 function signed(text: string): string {
@@ -47,6 +49,11 @@ export function share(part: number, whole: number): string {
   if (percent > 0 && percent < 0.1) return "<0.1 %";
   if (percent < 100 && percent > 99.9) return ">99.9 %";
   return `${percent === 0 || percent === 100 ? percent : percent.toFixed(1)} %`;
+}
+
+/** A number of one column of the colour-by: shares as percent, the others as `write` does. */
+export function ofColumn(column: string, value: number, write: (value: number) => string = number): string {
+  return isShare(column) && Number.isFinite(value) ? share(value, 1) : write(value);
 }
 
 /** Seconds as people say them: 3.1 ms, 2.4 s, 3 min. */

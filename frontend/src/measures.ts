@@ -2,6 +2,12 @@
 import type { LossesTable, SeriesTable } from "./api";
 import type { CallInfo } from "./types";
 
+/** Columns that count elements of a part: as shares of it tensors of unequal size can be compared. */
+const COUNTED: ReadonlySet<string> = new Set(["zero", "nan", "pos_inf", "neg_inf"]);
+
+/** Whether people see the column as a share of a whole, 0 to 1. */
+export const isShare = (column: string): boolean => COUNTED.has(column) || column.endsWith("accuracy");
+
 /** Numbered by layer, everything else by call. */
 export const WEIGHT_KINDS: ReadonlySet<string> = new Set(["weight", "weight_gradient", "update"]);
 

@@ -243,6 +243,7 @@ export const words = {
     breadcrumb: "Where the chosen call is",
     inside: (calls: number) => plural(calls, "call"),
     riders: (count: number) => `+${count}`,
+    derived: (from: string, to: string) => `Operations of no layer computed the input of ${to} from the output of ${from}`,
     ports: (inputs: number, outputs: number) => `${inputs} in · ${outputs} out`,
     failure: "failed",
     warning: "warning",

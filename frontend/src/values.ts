@@ -4,7 +4,7 @@ import type { KindTable, RecordTable, SeriesTable } from "./api";
 import { fitScale, isSigned, type Scale } from "./colour/scale";
 import { css, diverging, ENTRIES, parseHex, pixel, sequential, type Rgb } from "./colour/tables";
 import { madeBy } from "./graph/made";
-import { byLayer, isMade, rowsOfLayers, WEIGHT_KINDS } from "./measures";
+import { byLayer, isMade, isShare, rowsOfLayers, WEIGHT_KINDS } from "./measures";
 import type { CallInfo } from "./types";
 import { colourBy, dark, findings, flaws, graph, record, scaleForm, scaleSpan, series, stepIndex } from "./state";
 import { callOfFinding } from "./findings/places";
@@ -53,7 +53,8 @@ export const valueOfCall = computed<ReadonlyMap<number, number>>(() => {
   const values = new Map<number, number>();
   if (!table || !kind) return values;
   for (const [call, row] of rowsFor(name, column, kind.ports)) {
-    const value = cell(table, kind, row, column);
+    const counted = cell(table, kind, row, column);
+    const value = isShare(column) ? counted / kind.part[2 * row]! : counted;
     const absent = Number.isNaN(value) && Number.isNaN(cell(table, kind, row, "count"));
     if (!absent) values.set(call, value);
   }

@@ -42,8 +42,8 @@ def session(found: Session) -> dict[str, Any]:
     return {"session": session_text(found.number), "start": found.start / 1e6, "records": len(found.heads)}
 
 
-def graph(found: Graph, error_kinds: list[str]) -> dict[str, Any]:
-    """The whole of /graph."""
+def graph(found: Graph, execution: records.Execution, error_kinds: list[str]) -> dict[str, Any]:
+    """The whole of /graph; `execution` as the stream tells it."""
     record = found.record
     return {
         "schema": records.SCHEMA,
@@ -52,7 +52,7 @@ def graph(found: Graph, error_kinds: list[str]) -> dict[str, Any]:
         "trace": found.trace,
         "layers": [layer(each) for each in record.layers],
         "calls": [call(each) for each in record.calls],
-        "execution": asdict(record.execution),
+        "execution": asdict(execution),
         "class_names": record.class_names,
         "backward_names": record.backward_names,
         "error_kinds": error_kinds,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tb_layerflow.log.records import COLUMNS, SCHEMA, WEIGHT_KINDS
+from tb_layerflow.log.records import COLUMNS, PART_COUNTS, SCHEMA, WEIGHT_KINDS
 from tb_layerflow.log.tags import session_text
 from tb_layerflow.plugin import describe, lineage_route, values_route, windows_route
 from tb_layerflow.plugin.answers import Answer, Binary, Json
@@ -41,7 +41,7 @@ def graph(log: LogDir, run: str, stream: str, step: int | None = None) -> Answer
     calls = found.graph if step is None else found.graph_at(step)
     at = steps if step is None else steps[steps <= step]
     kinds = rows_by_kind(calls, record_at(log.source, found, int(at[-1]))) if len(at) else {}
-    return Json(describe.graph(calls, [kind for kind in kinds if kind.startswith("error")]))
+    return Json(describe.graph(calls, found.execution(step), [kind for kind in kinds if kind.startswith("error")]))
 
 
 def steps(log: LogDir, run: str, stream: str) -> Answer:
@@ -70,7 +70,10 @@ def series(log: LogDir, run: str, stream: str, kind: str, column: str, step: int
         )
     values = statistics.values[:, places, COLUMNS.index(column)].T.astype(np.float32)
     ports = [[numbers[statistics.ports[place].path], statistics.ports[place].port] for place in places]
-    return Binary({"kind": kind, "column": column, "ports": ports}, {"step": statistics.steps.astype(float), "values": values})
+    arrays = {"step": statistics.steps.astype(float), "values": values}
+    if column in PART_COUNTS:
+        arrays["part"] = statistics.part[:, places].T
+    return Binary({"kind": kind, "column": column, "ports": ports}, arrays)
 
 
 def record(log: LogDir, run: str, stream: str, step: int) -> Answer:

@@ -57,6 +57,10 @@ class Chromium:
         """Click the first element of the tab that matches."""
         self._tell(do="click", selector=selector)
 
+    def resize(self, width: int, height: int, *, dark: bool) -> None:
+        """The window gets this size; the page, if it follows its host, this theme."""
+        self._tell(do="resize", width=width, height=height, dark=dark)
+
     def picture(self, path: Path) -> None:
         """Write what the window shows as a PNG."""
         self._tell(do="picture", path=str(path))

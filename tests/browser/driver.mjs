@@ -5,6 +5,7 @@
 //   {"do": "evaluate", "script"}                        the value of an expression in the plugin's frame
 //   {"do": "wait", "script", "seconds"}                 until an expression in the plugin's frame is true
 //   {"do": "press", "key"}   {"do": "click", "selector"}
+//   {"do": "resize", "width", "height", "dark"}
 //   {"do": "picture", "path"}                           a PNG of the window
 //   {"do": "complaints"}                                what the page's console, scripts and requests complained about
 import { createRequire } from "node:module";
@@ -57,8 +58,16 @@ const commands = {
   open,
   evaluate: async ({ script }) => (await frame()).evaluate(script),
   wait: async ({ script, seconds }) => { await (await frame()).waitForFunction(script, undefined, { timeout: seconds * 1000, polling: 30 }); },
-  press: async ({ key }) => { await page.keyboard.press(key); },
+  press: async ({ key }) => {
+    await (await frame()).evaluate(() => window.focus());
+    await page.keyboard.press(key);
+  },
   click: async ({ selector }) => { await (await frame()).click(selector); },
+  resize: async ({ width, height, dark }) => {
+    await page.setViewportSize({ width, height });
+    await page.evaluate((isDark) => document.body.classList.toggle("dark-mode", isDark), dark);
+    await page.waitForTimeout(250); // lines are broken anew in a worker
+  },
   picture: async ({ path }) => { await page.screenshot({ path }); },
   complaints: () => complaints,
 };

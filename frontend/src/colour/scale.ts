@@ -1,4 +1,5 @@
 /** From a number to its place on the colour scale. Pure; knows no colours. */
+import { isShare } from "../measures";
 
 export type Form = "logarithmic" | "linear" | "signed" | "signed logarithmic" | "around the median";
 
@@ -22,9 +23,6 @@ const WIDE = 50;
 /** A signed logarithm is linear below this part of the largest magnitude. */
 const KNEE = 1e-4;
 
-/** Shares of a whole, 0 to 1, which a logarithm would distort. */
-const isShare = (column: string): boolean => column.endsWith("accuracy");
-
 export const isSigned = (column: string): boolean => SIGNED.has(column);
 
 /** The scale that fits the finite numbers among `values`; null where there is none. */
@@ -39,6 +37,7 @@ export function fitScale(column: string, values: Iterable<number>, wanted: Wante
     if (magnitude > high) high = magnitude;
   }
   if (!isSigned(column) && wanted !== "diverging") {
+    // A logarithm would distort shares.
     return wanted === "linear" || (wanted === "auto" && isShare(column)) ? linear(isShare(column) ? 1 : high) : logarithmic(low, high);
   }
   const typical = median(magnitudes);

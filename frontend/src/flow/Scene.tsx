@@ -5,7 +5,7 @@ import { useComputed, type ReadonlySignal } from "@preact/signals";
 import type { Unit } from "../graph/folds";
 import type { Tree } from "../graph/tree";
 import { words } from "../strings";
-import { badgeOf, cardWords, label, tooltip } from "./cardview";
+import { badgeOf, cardWords, derivedTip, label, tooltip } from "./cardview";
 import { CardView, type CardProps } from "./Cards";
 import type { Positions } from "./layout";
 import type { Card, Picture } from "./picture";
@@ -42,7 +42,7 @@ export function Scene(props: SceneProps) {
     <>
       <Stages positions={positions} window={window} zoom={zoom} />
       <Boxes {...props} boxes={frames} />
-      <Edges picture={picture} positions={positions} shown={inView.edges} chosen={chosenBox.value} />
+      <Edges tree={props.tree} picture={picture} positions={positions} shown={inView.edges} chosen={chosenBox.value} />
       <Ties {...props} />
       <Boxes {...props} boxes={cards} />
       <Tail tree={props.tree} picture={picture} positions={positions} cards={props.tail.value} zoom={zoom} />
@@ -119,7 +119,12 @@ function litBoxes(tree: Tree, picture: Picture, hovered: number | null): Set<num
   return lit;
 }
 
-function Edges({ picture, positions, shown, chosen }: { picture: Picture; positions: Positions; shown: number[]; chosen: number | null }) {
+interface EdgesProps extends Pick<SceneProps, "tree" | "picture" | "positions"> {
+  shown: number[];
+  chosen: number | null;
+}
+
+function Edges({ tree, picture, positions, shown, chosen }: EdgesProps) {
   const drawn = useMemo(() => new Map<number, string>(), [positions]);
   const shape = (edge: number): string => {
     let d = drawn.get(edge);
@@ -130,9 +135,19 @@ function Edges({ picture, positions, shown, chosen }: { picture: Picture; positi
   const ordered = [...shown.filter((edge) => !touches(edge)), ...shown.filter(touches)];
   return (
     <g aria-hidden="true">
-      {ordered.map((edge) => (
-        <path key={edge} class={touches(edge) ? "edge chosen" : "edge"} d={shape(edge)} stroke-width={edgeWidth(picture.edges[edge]!.elements)} />
-      ))}
+      {ordered.map((edge) => {
+        const { elements, derived, from, to } = picture.edges[edge]!;
+        const look = `edge${touches(edge) ? " chosen" : ""}`;
+        const drawn = <path key={edge} class={derived ? `${look} derived` : look} d={shape(edge)} stroke-width={edgeWidth(elements)} />;
+        if (!derived) return drawn;
+        return (
+          <g key={edge} data-derived>
+            <title>{derivedTip(tree, picture.cards[from]!, picture.cards[to]!)}</title>
+            {drawn}
+            <path class="reach" d={shape(edge)} />
+          </g>
+        );
+      })}
     </g>
   );
 }

@@ -51,6 +51,11 @@ export function label(tree: Tree, card: Card): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
+/** What a pointer resting on a dashed edge is told. */
+export function derivedTip(tree: Tree, from: Card, to: Card): string {
+  return words.flow.derived(tree.calls[from.unit.head]!.path, tree.calls[to.unit.head]!.path);
+}
+
 /** What a pointer resting on a stack or repeat is told: the calls that ride on it. */
 export function tooltip(tree: Tree, card: Card): string {
   const { unit } = card;

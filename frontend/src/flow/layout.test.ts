@@ -145,6 +145,23 @@ test("a closed group takes the edges of what it holds", () => {
   );
 });
 
+test("an edge is dashed where every tensor that it stands for was computed outside the layers", () => {
+  const make = new GraphMaker();
+  const root = make.add(".", "Model", null, []);
+  const input = make.add("x", "Input", root, [], [-1, 4], "input");
+  const one = make.add("one", "Dense", root, [input]);
+  const normed = make.add("normed", "BatchNormalization", root, [null]);
+  const joined = make.add("joined", "Concatenate", root, [normed, null]);
+  make.calls[normed]!.inputs[0]!.derived = [[one, 0]];
+  make.calls[joined]!.inputs[1]!.derived = [[one, 0], [normed, 0]];
+  const tree = makeTree(make.graph());
+  const picture = makePicture(tree, makeFolds(tree), NONE, NONE);
+  const name = (index: number): string => tree.calls[picture.cards[index]!.unit.head]!.path;
+  expect(picture.edges.map(({ from, to, derived }) => `${name(from)} ${derived ? "⇢" : "→"} ${name(to)}`).sort()).toEqual(
+    ["normed → joined", "one ⇢ joined", "one ⇢ normed", "x → one"],
+  );
+});
+
 test("ten thousand unequal calls in one level are laid out in well under four seconds", { timeout: 60_000 }, () => {
   const make = new GraphMaker();
   const root = make.add(".", "Model", null, []);

@@ -18,6 +18,8 @@ export interface Card {
 export interface DrawnEdge extends Link {
   /** The largest tensor of those that it stands for; null where no size is known. */
   elements: number | null;
+  /** Whether it stands for derived edges only. */
+  derived: boolean;
 }
 
 export interface Picture {
@@ -89,8 +91,12 @@ function drawnEdges(tree: Tree, cards: Card[], boxOf: Int32Array): DrawnEdge[] {
     if (from < 0 || to < 0 || holds(from, to) || holds(to, from)) continue;
     const key = from * cards.length + to;
     const known = found.get(key);
-    if (known === undefined) found.set(key, { from, to, elements: edge.elements });
-    else if (edge.elements !== null) known.elements = Math.max(known.elements ?? 0, edge.elements);
+    if (known === undefined) {
+      found.set(key, { from, to, elements: edge.elements, derived: edge.derived });
+      continue;
+    }
+    known.derived &&= edge.derived;
+    if (edge.elements !== null) known.elements = Math.max(known.elements ?? 0, edge.elements);
   }
   return [...found.values()];
 }

@@ -197,7 +197,10 @@ function neighbours(tree: Tree, calls: number[]): Neighbours {
   return { before, after };
 }
 
-/** The graph's edges lifted to the children of one parent; -1 stands for what lies outside. */
+/**
+ * The graph's edges lifted to the children of one parent; -1 stands for what lies outside, and for the operations of no layer that lie on a
+ * derived edge: nothing rides across them.
+ */
 function levelEdges(tree: Tree, calls: number[]): [number, number][] {
   const member = new Int32Array(tree.calls.length).fill(-1);
   for (const call of calls) member[call] = call;
@@ -205,9 +208,11 @@ function levelEdges(tree: Tree, calls: number[]): [number, number][] {
     const parent = parentIndex(tree, call);
     if (member[call] === -1 && parent >= 0) member[call] = member[parent]!;
   }
-  return tree.edges
-    .map((edge): [number, number] => [member[edge.from]!, member[edge.to]!])
-    .filter(([from, to]) => from !== to);
+  return tree.edges.flatMap((edge): [number, number][] => {
+    const [from, to] = [member[edge.from]!, member[edge.to]!];
+    if (from === to) return [];
+    return edge.derived ? [[from, -1], [-1, to]] : [[from, to]];
+  });
 }
 
 function only(set: Set<number> | undefined): number | undefined {

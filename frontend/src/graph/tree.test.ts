@@ -31,6 +31,19 @@ test("a group's input that no call inside takes ends at the group", () => {
   expect(tree.edges.map((edge) => [edge.from, edge.to])).toEqual([[input, group]]);
 });
 
+test("an input that plain operations computed has a derived edge from each output that they took", () => {
+  const make = new GraphMaker();
+  const root = make.add(".", "Model", null, []);
+  const one = make.add("one", "Encoder", root, [null]);
+  const inner = make.add("one/dense", "Dense", one, [null]);
+  make.passOn(one, inner);
+  const two = make.add("two", "Dense", root, [null]);
+  const last = make.add("last", "Dense", root, [null]);
+  make.calls[last]!.inputs[0]!.derived = [[one, 0], [two, 0], [999, 0]];
+  const edges = makeTree(make.graph()).edges.map(({ from, to, derived }) => ({ from, to, derived }));
+  expect(edges).toEqual([{ from: inner, to: last, derived: true }, { from: two, to: last, derived: true }]);
+});
+
 test("sources that are missing, point nowhere or in a circle give no edge and do not hang", () => {
   const make = new GraphMaker();
   const root = make.add(".", "Model", null, []);
@@ -54,7 +67,7 @@ test("a step with several roots has them all on the outermost level", () => {
   expect(ancestors(tree, 3)).toEqual([two]);
 });
 
-test("ten thousand calls nested a thousand deep are read without recursion", () => {
+test("ten thousand calls nested a thousand deep are read without recursion", { timeout: 60_000 }, () => {
   const make = new GraphMaker();
   let parent: number | null = null;
   let path = "";

@@ -10,6 +10,8 @@ export interface Edge {
   toPort: number;
   /** Elements of one sample; null where the shape is not known. */
   elements: number | null;
+  /** Operations of no layer lie between: the taker's input was computed from the output. */
+  derived: boolean;
 }
 
 /** Which of the n calls of its layer a call is, counted from 1. */
@@ -145,7 +147,7 @@ function producer(calls: CallInfo[], source: [number, number] | null): [number, 
 }
 
 /**
- * One edge per input port of a leaf call. A group's own input gives an edge only where no call inside takes that tensor (a subclassed
+ * One edge per input port of a leaf call, or per output that it was computed from. A group's own input gives an edge only where no call inside takes that tensor (a subclassed
  * model that computes on it first): the edge then ends at the group.
  */
 function resolveEdges(calls: CallInfo[], parents: number[], children: number[][]): Edge[] {
@@ -153,14 +155,16 @@ function resolveEdges(calls: CallInfo[], parents: number[], children: number[][]
   const covered = new Set<number>();
   const add = (call: number, group: boolean): void => {
     calls[call]!.inputs.forEach((port, toPort) => {
-      const made = producer(calls, port.source);
-      if (made === null || made[0] === call) return;
-      const key = (made[0] * 64 + Math.min(made[1], 63)) * calls.length;
-      if (group && covered.has(key + call)) return;
-      if (holds(parents, call, made[0]) || holds(parents, made[0], call)) return;
-      const elements = elementsOf(port) ?? elementsOf(calls[made[0]]!.outputs[made[1]]);
-      edges.push({ from: made[0], fromPort: made[1], to: call, toPort, elements });
-      for (let at = parents[call]!; at >= 0 && !holds(parents, at, made[0]); at = parents[at]!) covered.add(key + at);
+      for (const source of port.source === null ? port.derived ?? [] : [port.source]) {
+        const made = producer(calls, source);
+        if (made === null || made[0] === call) continue;
+        const key = (made[0] * 64 + Math.min(made[1], 63)) * calls.length;
+        if (group && covered.has(key + call)) continue;
+        if (holds(parents, call, made[0]) || holds(parents, made[0], call)) continue;
+        const elements = elementsOf(port) ?? elementsOf(calls[made[0]]!.outputs[made[1]]);
+        edges.push({ from: made[0], fromPort: made[1], to: call, toPort, elements, derived: port.source === null });
+        for (let at = parents[call]!; at >= 0 && !holds(parents, at, made[0]); at = parents[at]!) covered.add(key + at);
+      }
     });
   };
   for (let call = 0; call < calls.length; call++) if (children[call]!.length === 0) add(call, false);

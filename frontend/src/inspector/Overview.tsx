@@ -73,8 +73,8 @@ function Recorded() {
   const kinds = record.value?.kinds;
   const entries = ledger.value;
   const recorded = new Set([...(kinds?.values() ?? [])].flatMap(({ ports }) => ports.map(([call]) => call)));
-  // As everywhere on the screen, inputs are no calls.
-  const calls = [...recorded].filter((call) => graph.value!.calls[call]?.kind !== "input").length;
+  // As everywhere on the screen, groups and inputs do not count.
+  const calls = [...recorded].filter((call) => graph.value!.calls[call]?.kind !== "input" && !tree.value!.children[call]?.length).length;
   const names = [...(kinds?.entries() ?? [])].filter(([, { ports }]) => ports.length).map(([kind]) => `${kindName(kind)}`);
   return (
     <section>

@@ -4,7 +4,7 @@ import { parseHex } from "../colour/tables";
 import { heldTensor, type Held } from "../exact";
 import { reach } from "../maps/planes";
 import { storeOf } from "../maps/store";
-import { canvasOf, fetchPicture, imageOf, isImage, isPictured, pictureOf } from "../maps/thumbnails";
+import { canvasOf, fetchPicture, inputImage, isImage, isPictured, pictureOf } from "../maps/thumbnails";
 import { firstAxes, makeView } from "../maps/view";
 import { paintMap, type MapColours } from "../colour/mapPixels";
 import { fetchValue, type CallWindow } from "../valuesApi";
@@ -23,7 +23,7 @@ export async function samplePicture(held: Held, sample: number, colours: MapColo
   const { path, tensor } = found[0] ?? {};
   if (!path || !tensor) return null;
   const view = makeView(tensor.value.shape, firstAxes(tensor.value.shape, sample, tensor.channelsFirst), tensor.channelsFirst);
-  if (isImage(held, tensor)) return { canvas: imageOf(await fetchValue(tensor.place, String(sample))), path, isPicture: false };
+  if (isImage(held, tensor)) return { canvas: await inputImage(tensor, sample), path, isPicture: false };
   const store = storeOf(tensor.place, view);
   const [first] = await store.whole();
   if (!first) return null;

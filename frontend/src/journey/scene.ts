@@ -47,7 +47,7 @@ const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu
 const PAD = 14;
 const TILE_GAP = 4;
 export const MOST_MAPS = 64;
-const STRIP = 104;
+const STRIP = 112;
 
 export function drawScene(pen: CanvasRenderingContext2D, scene: SceneInput): SceneOutput {
   const { width, height, colours } = scene;
@@ -143,8 +143,8 @@ export function fitTiles(count: number, aspect: number, width: number, height: n
 }
 
 function drawStrip(pen: CanvasRenderingContext2D, { strip, width, colours, ink, quiet }: SceneInput, top: number): SceneOutput["places"] {
-  const side = 52;
-  const pitch = 62;
+  const side = 60;
+  const pitch = 72;
   const room = Math.max(1, Math.floor((width - PAD) / pitch));
   const first = Math.max(0, Math.min(strip.count - room, strip.current - (room >> 1)));
   const y = top + 26;
@@ -170,8 +170,8 @@ function drawArc(pen: CanvasRenderingContext2D, from: number, to: number, y: num
   pen.lineWidth = 1.5;
   pen.beginPath();
   if (distance === 1) {
-    pen.moveTo(from + 27, y + 26);
-    pen.lineTo(to - 27, y + 26);
+    pen.moveTo(from + 31, y + 30);
+    pen.lineTo(to - 31, y + 30);
   } else {
     const rise = Math.min(20, 8 + 3 * distance);
     pen.moveTo(from, y - 2);

@@ -24,6 +24,8 @@ interface MapPaneProps {
   port: number;
   /** The edge of a map before zooming. */
   edge: number;
+  /** Several stand side by side, and what can be done need not be said in each. */
+  terse?: boolean;
 }
 
 export function MapPane(props: MapPaneProps) {
@@ -40,7 +42,7 @@ export function MapPane(props: MapPaneProps) {
   return <Shown {...props} maps={shown} typed={typed} problem={typeof maps === "string" ? maps : ""} onType={(text) => setTyped({ key, text })} />;
 }
 
-function Shown({ held, path, kind, edge, maps, typed, problem, onType }: MapPaneProps & { maps: Maps; typed: string; problem: string; onType(text: string): void }) {
+function Shown({ held, path, kind, edge, terse, maps, typed, problem, onType }: MapPaneProps & { maps: Maps; typed: string; problem: string; onType(text: string): void }) {
   const { tensor, view, store, order, reachOf, given } = maps;
   const colours = mapPalette.value;
   const room = useRef<HTMLDivElement>(null);
@@ -80,7 +82,7 @@ function Shown({ held, path, kind, edge, maps, typed, problem, onType }: MapPane
       {anyDead && <p class="quiet note absent-key"><i /> {words.exact.dead}</p>}
       {isThin && <p class="sentence">{words.exact.thinned(view.axes[view.rowAxis]!.step, view.axes[view.colAxis]!.step)}</p>}
       {store.problem.value && <p class="sentence bad">{store.problem.value}</p>}
-      <Readout store={store} index={at} dtype={tensor.value.dtype} reachOf={reachOf} colours={colours} />
+      <Readout store={store} index={at} dtype={tensor.value.dtype} reachOf={reachOf} colours={colours} terse={terse} />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { channelsFirstCalls } from "./formats";
 import { halfBits, toNpy } from "./npy";
 import { activityOfFigures, byActivity } from "./planes";
 import { termGrid } from "./termGrid";
-import { fixedChannels } from "./thumbnails";
+import { fixedChannels, stretched } from "./thumbnails";
 import type { GraphInfo } from "../types";
 
 test("a number is written in the fewest digits that name it in its dtype", () => {
@@ -54,6 +54,11 @@ test("values come from the nearest earlier record, else from the first", () => {
 test("a thumbnail's channels are at most nine, spread over all", () => {
   expect(fixedChannels(512)).toMatchObject({ start: 0, step: 56, length: 9 });
   expect(fixedChannels(3)).toMatchObject({ step: 1, length: 3 });
+});
+
+test("what went in is stretched over all bytes, and what is all equal is grey", () => {
+  expect([...stretched(Float32Array.of(-1, 0, 1, NaN))]).toEqual([0, 128, 255, 0]);
+  expect([...stretched(Float32Array.of(3, 3))]).toEqual([127, 127]);
 });
 
 test("channels first is inherited along the flow, in both directions", () => {

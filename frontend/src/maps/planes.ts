@@ -53,6 +53,8 @@ export function takePlanes(view: MapView, answer: Numbers, shape: readonly numbe
   const [byPlane, byRow, byCol] = [stride(view.planeAxes.at(-1)), stride(view.rowAxis), stride(view.colAxis)];
   const Kind = answer.constructor as new (size: number) => Numbers;
   const [rows, cols] = view.wrapped ? [1, view.size] : [view.rows, view.cols];
+  // One plane that already lies row by row is the answer itself: a copy of megabytes is felt.
+  if (count === 1 && answer.length === rows * cols && byCol === 1 && (rows === 1 || byRow === cols)) return [answer];
   return Array.from({ length: count }, (_, plane) => {
     const values = new Kind(rows * cols);
     let to = 0;

@@ -16,6 +16,8 @@ import { channelAxis, firstAxes, makeView, type MapView } from "./view";
 export const MAPS = 9;
 const FINEST = 40;
 const LONGEST = 96;
+/** Pixels of an input's picture along either side. */
+const SHARPEST = 512;
 const AT_ONCE = 4;
 
 interface Small {
@@ -161,7 +163,7 @@ export class Thumbnails {
     const tensor = slot.tensor!;
     try {
       if (slot.isPicture) slot.small = pictured(pictureOf(await fetchPicture(held, sample)));
-      else if (isImage(held, tensor)) slot.small = pictured(imageOf(await fetchValue(tensor.place, String(sample))));
+      else if (isImage(held, tensor)) slot.small = pictured(await inputImage(tensor, sample));
       else slot.small = await mapsOf(tensor, sample);
     } catch {
       slot.tensor = null;
@@ -204,11 +206,23 @@ export function pictureOf({ values, shape }: Pick<ValuePart, "values" | "shape">
   return canvasOf(width, height, (pixels) => paintPicture(pixels, values, shape.length > 3 ? channels : 1));
 }
 
-/** What went in, stretched from its smallest to its largest number over black to white. */
-export function imageOf({ values, shape }: ValuePart): HTMLCanvasElement {
+/** What went in, thinned to what a screen can show, stretched from its smallest to its largest number over black to white. */
+export async function inputImage({ place, value }: HeldTensor, sample: number): Promise<HTMLCanvasElement> {
+  const axes = value.shape.map((size, i): Axis => {
+    if (i === 0) return { ...at(sample), single: false };
+    const step = i < 3 ? Math.ceil(size / SHARPEST) : 1;
+    return { start: 0, stop: size, step, length: Math.ceil(size / step), single: false };
+  });
+  const { values, shape } = await fetchValue(place, slicesParameter(axes, value.shape));
+  return pictureOf({ values: stretched(values), shape });
+}
+
+/** Bytes from 0 for the smallest to 255 for the largest number; where all are equal, a middle grey. */
+export function stretched(values: ValuePart["values"]): Uint8Array {
   const { low, high } = makePlane(values);
-  const bytes = Uint8Array.from(values as ArrayLike<number>, (each) => (high > low ? Math.round((255 * (each - low)) / (high - low)) : 127));
-  return pictureOf({ values: bytes, shape });
+  const bytes = new Uint8Array(values.length).fill(127);
+  if (high > low) for (let i = 0; i < bytes.length; i++) bytes[i] = Math.round((255 * (values[i]! - low)) / (high - low));
+  return bytes;
 }
 
 const pictured = (picture: HTMLCanvasElement): Small => ({ view: null!, planes: [], picture, painted: new Map() });

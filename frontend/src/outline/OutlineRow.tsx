@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { SeriesTable } from "../api";
 import { isSigned } from "../colour/scale";
 import { callOfFinding, worstLevel } from "../findings/places";
-import { exponent } from "../format";
+import { exponent, ofColumn } from "../format";
 import type { Row } from "../graph/folds";
 import { compare, toggle, tree } from "../selection";
 import * as state from "../state";
@@ -61,7 +61,7 @@ export function OutlineRow({ row, index, focused, compact, wide, onPick }: Outli
         <>
           <Name row={row} />
           <span class="value mono" role="gridcell" title={says}>
-            {value === undefined ? "" : exponent(value)}
+            {value === undefined ? "" : ofColumn(state.colourBy.value.column, value, exponent)}
           </span>
           <Strip row={row} wide={wide} />
         </>

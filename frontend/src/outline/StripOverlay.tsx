@@ -2,10 +2,10 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { batch } from "@preact/signals";
 import { callOfFinding } from "../findings/places";
-import { count, number } from "../format";
+import { count, ofColumn } from "../format";
 import type { Row } from "../graph/folds";
 import { choose, goToIndex, tree } from "../selection";
-import { chosen, findings, graph, series, stepIndex, stepRange, steps } from "../state";
+import { chosen, colourBy, findings, graph, series, stepIndex, stepRange, steps } from "../state";
 import { words } from "../strings";
 import { panned, zoomed } from "./heat";
 import { placeOfIndex, shownRange, stepAt } from "./places";
@@ -155,7 +155,7 @@ function Tip({ row, index, x, y, width }: { row: Row; index: number; x: number; 
   const strip = stripValues(row);
   if (!strip) return null;
   const value = strip.values[index]!;
-  const text = Number.isNaN(value) && !strip.flawed(index) ? words.outline.none : number(value);
+  const text = Number.isNaN(value) && !strip.flawed(index) ? words.outline.none : ofColumn(colourBy.value.column, value);
   const step = count(steps.value!.step[index]!);
   const side = x > width / 2 ? { right: `${width - x + 10}px` } : { left: `${x + 10}px` };
   return (
