@@ -71,10 +71,13 @@ def _alike(tensors: Sequence[Any], factors: Sequence[Any], skip: Any) -> list[li
     return alone + [group for group in groups.values() if len(group) > 1]
 
 
-def part_chooser(*, everything: bool = False, skip: Any = None) -> Callable[[Any], Any]:
-    """A function from a float32 tensor, the batch axis first, to its part (or all of it) as a flat tensor."""
+def channels_reducer(*, everything: bool = False, skip: Any = None) -> Callable[[Any, int], tuple[Any, Any]]:
+    """A function from a float32 tensor, the batch axis first, and the size of its last axis, to figures of its part (or of all of
+    it) per channel, float32 [5 * channels]: mean, mean squared deviation, min, max, how many are zero; and to the number of
+    positions they are from.
+    """
     reducer = _Reducer(everything, skip)
-    return reducer.chosen
+    return reducer.channels
 
 
 def shapes_of(flat: np.ndarray[Any, Any], ranks: Sequence[int | None]) -> list[tuple[int, ...]]:
@@ -96,11 +99,14 @@ class _Reducer:
     def __init__(self, everything: bool, skip: Any) -> None:
         self._everything = everything
         self._skip = skip
-        self._first_axis = tf.constant([0])
-        self._flat = tf.constant([-1])
+        self._constants: dict[tuple[int, ...], Any] = {}
+        self._first_axis = self._constant(0)
+        self._flat = self._constant(-1)
         self._shift = tf.constant(CODE_SHIFT, tf.uint32)
         self._code_count = tf.constant(CODES)
         self._no_weights = tf.zeros([0], tf.int32)
+        self._zero = tf.constant(0.0)
+        self._first = tf.constant(0)
         self._exact: list[Any] = []
         self._part: list[Any] = []
         self._codes: list[Any] = []
@@ -126,7 +132,7 @@ class _Reducer:
         codes = raw.Cast(x=bits, DstT=tf.int32)
         self._codes.append(raw.DenseBincount(input=codes, size=self._code_count, weights=self._no_weights, binary_output=False))
         if not floats.shape.is_fully_defined():
-            self._dynamic_shapes.append(tf.shape(floats))
+            self._dynamic_shapes.append(raw.Shape(input=floats))
 
     def add_alike(self, tensors: Sequence[Any], factor: Any) -> None:
         """Reduce tensors of one number of elements, which are all of their part, as the rows of one."""
@@ -154,10 +160,21 @@ class _Reducer:
         exact = tf.concat([mean, half_squares, low, high], 1)
         self._blocks.append((exact, tf.concat([mean, spread], 1), tf.reshape(counts, [len(tensors), CODES])))
 
-    def chosen(self, floats: Any) -> Any:
-        """The part of one tensor, flat."""
+    def channels(self, floats: Any, channels: int) -> tuple[Any, Any]:
+        """The figures of one tensor's channels; see `channels_reducer`."""
         flat = raw.Reshape(tensor=floats, shape=self._flat)
-        return flat if self._everything else self._chosen(floats, flat)
+        chosen = flat if self._everything else self._chosen(floats, flat)
+        positions = raw.Reshape(tensor=chosen, shape=self._constant(-1, channels))
+        along = self._first_axis
+        mean = raw.Mean(input=positions, axis=along)
+        figures = [
+            mean,
+            raw.Mean(input=raw.SquaredDifference(x=positions, y=mean), axis=along),
+            raw.Min(input=positions, axis=along),
+            raw.Max(input=positions, axis=along),
+            raw.Sum(input=raw.Cast(x=raw.Equal(x=positions, y=self._zero), DstT=tf.float32), axis=along),
+        ]
+        return raw.ConcatV2(values=figures, axis=self._first), raw.Size(input=chosen) // channels
 
     def measured(self, order: Sequence[int], shapes: Sequence[Any]) -> Measured:
         """All that was added, in the order of the tensors' numbers; `order` has the numbers as they were added."""
@@ -192,16 +209,27 @@ class _Reducer:
         if shape.rank is None or not shape[1:].is_fully_defined():
             return _chosen_by_dynamic_shape(floats, self._skip)
         part = parts.of_sample(shape[1:])
+        sample = shape[1:].num_elements()
         if part.stride > 1:
-            first = floats[:1] if self._skip is None else floats[: tf.cast(self._skip < 1, tf.int32)]
-            positions = tf.reshape(first, [-1, part.channels])[:: part.stride]
-            return tf.reshape(positions, self._flat)
+            rows = raw.Reshape(tensor=flat, shape=self._constant(-1, part.channels))
+            end = sample // part.channels
+            end = end if self._skip is None else end * tf.cast(self._skip < 1, tf.int32)
+            return raw.Reshape(tensor=self._from_first(rows, end, part.stride), shape=self._flat)
         if self._skip is None and shape[0] is not None and shape[0] <= part.samples:
             return flat
-        elements = part.samples * shape[1:].num_elements()
-        if self._skip is not None:
-            elements = tf.maximum(elements - self._skip * shape[1:].num_elements(), 0)
-        return flat[:elements]
+        end = part.samples * sample
+        return self._from_first(flat, end if self._skip is None else tf.maximum(end - self._skip * sample, 0))
+
+    def _from_first(self, tensor: Any, end: Any, stride: int = 1) -> Any:
+        """`tensor[:end:stride]`, without the constants that Python's slices make for each."""
+        end = self._constant(end) if isinstance(end, int) else raw.Pack(values=[end], axis=0)
+        return raw.StridedSlice(input=tensor, begin=self._first_axis, end=end, strides=self._constant(stride))
+
+    def _constant(self, *values: int) -> Any:
+        """An int32 constant [n], made once."""
+        if values not in self._constants:
+            self._constants[values] = tf.constant(values, tf.int32)
+        return self._constants[values]
 
 
 def _chosen_by_dynamic_shape(floats: Any, skip: Any) -> Any:

@@ -191,7 +191,7 @@ class ExactValues:
 
     def _figures(self, found: list[_Tensor], step: Step, outcome: Outcome, traced: _Traced) -> dict[str, Any]:
         """Per channel of every output, input and error, from the part that its statistics are from."""
-        choose = statistics.part_chooser(everything=self._everything, skip=None if self._everything else step.skip)
+        reduce = statistics.channels_reducer(everything=self._everything, skip=None if self._everything else step.skip)
         numbers, counts = [], []
         for one in found:
             channels = one.tensor.shape[-1] if (one.tensor.shape.rank or 0) >= 2 else None
@@ -200,10 +200,10 @@ class ExactValues:
             floats = tf.cast(one.tensor, tf.float32)
             if one.is_error and step.gradient_factor is not None:
                 floats = floats * step.gradient_factor
-            positions = tf.reshape(choose(floats), [-1, channels])
             traced.figures.append((list(one.rows), one.slot, channels))
-            numbers.append(tf.reshape(_channel_figures(positions), [-1]))
-            counts.append(tf.shape(positions)[0])
+            figures, count = reduce(floats, channels)
+            numbers.append(figures)
+            counts.append(count)
         return {"figures": tf.concat(numbers, 0), "figures_of": tf.stack(counts)} if numbers else {}
 
     def _joined(self, parts: list[NDArray[Any]], one: _Tensor) -> NDArray[Any]:
@@ -243,17 +243,6 @@ def _has_channels(shape: Any, everything: bool) -> bool:
     if shape.rank is None or not shape[1:].is_fully_defined():
         return False
     return everything or shape.rank > 2 or shape[1:].num_elements() <= parts.PART
-
-
-def _channel_figures(positions: Any) -> Any:
-    mean = tf.reduce_mean(positions, 0)
-    return tf.stack([
-        mean,
-        tf.reduce_mean(tf.math.squared_difference(positions, mean), 0),
-        tf.reduce_min(positions, 0),
-        tf.reduce_max(positions, 0),
-        tf.reduce_sum(tf.cast(tf.equal(positions, 0.0), tf.float32), 0),
-    ])  # fmt: skip
 
 
 def _merged(traced: list[tuple[list[Row], int | None, int]], replicas: list[dict[str, NDArray[Any]]]) -> list[ExactArray]:
