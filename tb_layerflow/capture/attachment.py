@@ -29,8 +29,8 @@ class Member(Protocol):
     def deliver(self, captured: Captured, seconds: float) -> None:
         """Take what a recorded step gave."""
 
-    def interrupted(self, error: BaseException) -> None:
-        """Take the news that the step itself raised."""
+    def interrupted(self, error: BaseException, broken: Captured | None) -> None:
+        """Take the news that the step itself raised, and what it had done."""
 
     def refuse(self, error: BaseException) -> None:
         """Take the news that recording failed; the step runs, or ran, all the same."""
@@ -124,7 +124,7 @@ class Attachment:
             raise
         except BaseException as error:
             for member in requests:
-                member.interrupted(error)
+                member.interrupted(error, variant.broken)
             raise
         seconds = time.perf_counter() - started
         self.last_step_count = captured.steps

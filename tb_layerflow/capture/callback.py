@@ -321,9 +321,15 @@ class Training:
             if self._flight.has_bad():
                 self._write_kept()
 
-    def interrupted(self, error: BaseException) -> None:
-        """The step itself raised; called by the attachment."""
+    def interrupted(self, error: BaseException, broken: Captured | None) -> None:
+        """The step itself raised, and had done so much; called by the attachment."""
         self._write_kept(f"the step after it raised {type(error).__name__}")
+        sink = self._sinks["train"]
+        if broken is None or not self._due or sink.is_broken:
+            return
+        record = records.Record(self._next + broken.steps - 1, 0, epoch=float(self._epoch), phase="training")
+        sink.submit(broken.outcome, lambda: _finished(record, broken, broken.replicas, None))
+        sink.close()  # the next fit repeats this step: in a session of its own
 
     def _write_kept(self, why: str = "") -> None:
         """Write what the flight recorder keeps, if a kept loss is not finite, or for another reason."""

@@ -17,11 +17,11 @@ import tensorflow as tf
 
 from tb_layerflow.log.records import Execution
 
-from . import execution, families, fates, graphs, hooks, nests, statistics
+from . import execution, families, fates, graphs, hooks, nests, raised, statistics
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
-from .recording import Recording
+from .recording import Recording, suspended
 from .replicas import Replicas, Share
 from .signatures import Signatures, bound
 from .variants import Captured, Needs
@@ -52,6 +52,9 @@ class Owner(Protocol):
     def failed(self, error: BaseException) -> None:
         """Recording failed, and the plain function runs."""
 
+    def broke(self, kept: Captured | None) -> None:
+        """The function itself raised; what is kept of its call."""
+
 
 class RecordedFunction:
     """Called like the function; has the attributes of its `tf.function` (`get_concrete_function`, …)."""
@@ -68,7 +71,9 @@ class RecordedFunction:
         self._recorded: dict[tuple[str, ...], Any] = {}
         self._traces: list[Trace] = []
         self._newest: Trace | None = None
+        self._ran: dict[tuple[str, ...], dict[int, Trace]] = {}
         self._nothing_ran = False
+        self._recording: Recording | None = None
         self._signatures = Signatures(getattr(function, "__name__", type(function).__name__))
         self._plain_traces = 0
         self._bound: weakref.WeakKeyDictionary[Any, RecordedFunction] = weakref.WeakKeyDictionary()
@@ -115,19 +120,32 @@ class RecordedFunction:
             self._recorded[names] = tf.function(self._twin(names), **self.options)
         self._newest, self._nothing_ran = None, False
         started = time.perf_counter()
+        failure = None
         try:
             with hooks.installed():
                 outputs, captured = self._recorded[names](*args, **kwargs)
         except Exception as error:
+            broken = self._kept(error, names)
             if not self._nothing_ran:
+                self._owner.broke(broken)
                 raise
+            failure = error
+        finally:
+            self._recording = None
+        if failure is not None:
             # Where the user's own code is what failed, the plain function says so as it would without us.
             self._recorded.clear()
-            outputs = self._plain(*args, **kwargs)
-            self._owner.failed(error)
+            try:
+                with suspended():
+                    outputs = self._plain(*args, **kwargs)
+            except Exception:
+                self._owner.broke(broken)
+                raise
+            self._owner.failed(failure)
             return outputs
         seconds = time.perf_counter() - started
         trace = self._traces[int(captured["trace"])]
+        self._ran.setdefault(names, {})[int(captured["trace"])] = trace
         if trace.failure is not None:
             self._owner.failed(trace.failure)
             return outputs
@@ -144,6 +162,16 @@ class RecordedFunction:
             seconds = 0.0
         return outputs
 
+    def _kept(self, error: Exception, names: tuple[str, ...]) -> Captured | None:
+        """What is kept of a call that raised. Of several traces nobody can say which one ran, if not the newest."""
+        if self._nothing_ran:
+            kept = raised.while_recorded(self._recording, error, self._owner.needs, None, lambda: self._report(0.0))
+        else:
+            traces = [self._newest] if self._newest is not None else list(self._ran.get(names, {}).values())
+            outcome = traces[0].outcome if len(traces) == 1 else None
+            kept = None if outcome is None else raised.while_running(outcome, error)
+        return None if kept is None else Captured(kept[0], [kept[1]], 0)
+
     def _twin(self, names: tuple[str, ...]) -> Callable[..., Any]:
         converted = convert(self.function) if self.options.get("autograph", True) else self.function
 
@@ -152,7 +180,9 @@ class RecordedFunction:
         def recorded(*args: Any, **kwargs: Any) -> Any:
             self._nothing_ran = True
             number = len(self._traces)
-            outputs, captured, trace = record_call(converted, args, kwargs, self._owner.needs, names, self._models())
+            outputs, captured, trace = record_call(
+                converted, args, kwargs, self._owner.needs, names, self._models(), begun=self._begun
+            )
             self._traces.append(trace)
             self._newest = trace
             captured["trace"] = tf.constant(number)
@@ -160,6 +190,9 @@ class RecordedFunction:
             return outputs, captured
 
         return recorded
+
+    def _begun(self, recording: Recording) -> None:
+        self._recording = recording
 
     def _models(self) -> list[Any]:
         """The models whose weights are looked at: those that the recorder was given, else those that the function names."""
@@ -189,16 +222,19 @@ def record_call(
     needs: Needs,
     names: Iterable[str] = (),
     models: Sequence[Any] = (),
+    begun: Callable[[Recording], None] = lambda recording: None,
 ) -> tuple[Any, dict[str, Any], Trace]:
     """Run `function` while its calls are recorded, in the graph being built or eagerly, with the instruments of these names.
 
-    Returns its outputs, the arrays that are to leave, and what was found. What fails in recording is noted, not raised.
+    Returns its outputs, the arrays that are to leave, and what was found. What fails in recording is noted, not raised. `begun`
+    is given the recording before anything runs.
     """
     recording = Recording(errors="errors" in needs.kinds, lineage="lineage" in needs.kinds)
     instruments = [make() for name, make in needs.instruments.items() if name in names]
     step = Step(list(models), recording)
     measured_before(instruments, step)
     recording.replicas = replicas_of(needs, names, models)
+    begun(recording)
     with recording:
         outputs = function(*args, **kwargs)
     try:

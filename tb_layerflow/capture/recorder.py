@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from . import functions, hooks, instrument, unpack, values
+from . import functions, hooks, instrument, raised, unpack, values
 from .combine import combine
 from .functions import RecordedFunction
 from .instrument import Step, measured_before
@@ -110,6 +110,13 @@ class LoopRecorder:
             f"recording the step failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error
         )
 
+    def broke(self, kept: Captured | None) -> None:
+        """A function raised; what it had done is written at once, for its step may be the last one."""
+        if kept is not None:
+            self._pending.append(kept)
+            if not self._in_step:
+                self._next_step()
+
     # ------------------------------------------------------------------------------------------- what watched models ask
 
     def watch(self, model: Any) -> None:
@@ -163,8 +170,14 @@ class LoopRecorder:
         step = Step(self.models, recording)
         measured_before(instruments, step)
         recording.replicas = replicas = functions.replicas_of(self.needs, self.due_instruments(), self.models)
-        with hooks.installed(), recording:
-            yield
+        try:
+            with hooks.installed(), recording:
+                yield
+        except Exception as error:
+            kept = raised.while_recorded(recording, error, self.needs, None, _eagerly_executed)
+            if kept is not None:
+                self._pending.insert(0, Captured(kept[0], [kept[1]], 0))
+            raise
         if not recording.roots and not replicas.shares:
             return
         try:
@@ -175,8 +188,7 @@ class LoopRecorder:
         except Exception as error:  # whatever goes wrong in recording must not stop training
             self.failed(error)
             return
-        outcome.graph.execution.mode = "eager"
-        outcome.graph.execution.run_eagerly = True
+        outcome.graph.execution = _eagerly_executed()
         trace = functions.Trace(outcome, instruments, shares=replicas.shares)
         arrays = captured | {f"share:{number}": share.arrays for number, share in enumerate(replicas.shares)}
         self._pending[:0] = functions.captured_by(trace, arrays, 0.0)
@@ -245,6 +257,10 @@ class LoopRecorder:
         for loop in [self, *self._beside.values()]:
             loop._sink.close()
         self._voice.check()
+
+
+def _eagerly_executed() -> records.Execution:
+    return records.Execution(mode="eager", run_eagerly=True)
 
 
 def _finished(record: records.Record, pending: list[Captured]) -> tuple[records.Record, unpack.Figures]:

@@ -6,6 +6,8 @@ It is told of each call's beginning and end by `hooks`; what it found is turned 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import tensorflow as tf
@@ -21,6 +23,17 @@ _active = threading.local()
 def active() -> Recording | None:
     """The recording of this thread, or None."""
     return getattr(_active, "recording", None)
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """Nothing that this thread runs inside is recorded."""
+    before = active()
+    _active.recording = None
+    try:
+        yield
+    finally:
+        _active.recording = before
 
 
 class Recording:

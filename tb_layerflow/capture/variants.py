@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import execution, families, fates, hooks, nests, statistics
+from . import execution, families, fates, hooks, nests, raised, statistics
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
@@ -97,18 +97,28 @@ class StepVariant:
     _recorded: Any = None
     _plain: Any = None
     _current: int = -1
+    _times_traced: int = 0
     _failure: Exception | None = None
     _nothing_ran: bool = False
+    _recording: Recording | None = None
     role: str = "train"
+    broken: Captured | None = None
+    """What the last step had done when it raised, if it did."""
 
     def __call__(self, iterator: Any) -> Captured:
         steps = 0
+        self.broken = None
         for batch, is_last in _batches(iterator, execution.steps_per_execution(self.model)):
             steps += 1
             if not is_last:
                 self._run_plain(batch)
                 continue
-            captured = self._run_recorded(iterator, batch)
+            try:
+                captured = self._run_recorded(iterator, batch)
+            finally:
+                self._recording = None
+                if self.broken is not None:
+                    self.broken.steps = steps
             captured.steps = steps
             captured.batch = batch
             return captured
@@ -125,21 +135,28 @@ class StepVariant:
         known = len(self.traces)
         started = time.perf_counter()
         self._failure, self._nothing_ran = None, False
+        failure: Exception | None = None
         try:
             with hooks.installed():
                 logs, captured = self._call(iterator, batch)
         except Exception as error:
+            self.broken = self._kept(error, known)
             if not self._nothing_ran:
                 raise
+            failure = error
+        if failure is not None:
             self._recorded = None
             # Where the user's own step is what failed, the plain one says so as it would without us.
-            return Captured(None, [], -1, self._run_plain(batch), failure=error)
+            logs = self._run_plain(batch)
+            self.broken = None
+            return Captured(None, [], -1, logs, failure=failure)
         if self._failure is not None:
             self._recorded = None
             return Captured(None, [], -1, logs, failure=self._failure)
         seconds = time.perf_counter() - started
         if len(self.traces) > known:
             self._current = len(self.traces) - 1
+            self._times_traced += 1
             self._report(seconds)
         traced = len(self.traces) > known and not self._eager
         trace = self.traces[self._current]
@@ -152,6 +169,16 @@ class StepVariant:
             found.retraced = self.signatures.traced(_named_parts(batch if specification is None else specification))
             trace.outcome.graph.execution.traces = self.signatures.count
         return found
+
+    def _kept(self, error: Exception, known: int) -> Captured | None:
+        """What is kept of a step that raised; `known` traces were there before it."""
+        if self._nothing_ran or self._eager:
+            report = lambda: execution.report(self.model, function=f"{self.role}_step")  # noqa: E731
+            kept = raised.while_recorded(self._recording, error, self.needs, self.model, report)
+        else:
+            is_certain = len(self.traces) > known or self._times_traced == 1  # of several nobody can say which one ran
+            kept = raised.while_running(self.traces[-1].outcome, error) if is_certain else None
+        return None if kept is None else Captured(kept[0], [kept[1]], -1)
 
     @property
     def _eager(self) -> bool:
@@ -210,6 +237,7 @@ class StepVariant:
         recording = Recording(errors=errors, input_names=input_names(self.model), lineage="lineage" in kinds)
         step = self._step(recording, batch, None if scale is None else 1.0 / scale)
         measured_before(self.instruments, step)
+        self._recording = recording if _is_default_strategy(self.model.distribute_strategy) else None
         self._nothing_ran = not self._eager
         with recording, _own_loss(self.model, captured):
             logs = _step_of(self.model, self.role)(batch)

@@ -96,7 +96,13 @@ class Watched:
                 self._model, loop.needs, self._signatures[name], instruments, role=ROLES[name]
             )
         started = time.perf_counter()
-        captured = self._variants[name, names](iter(batches) if isinstance(batches, list) else batches)
+        variant = self._variants[name, names]
+        try:
+            captured = variant(iter(batches) if isinstance(batches, list) else batches)
+        except Exception:
+            if variant.broken is not None:
+                loop.take(variant.broken, 0.0)
+            raise
         if captured.failure is not None:
             loop.failed(captured.failure)
         else:
