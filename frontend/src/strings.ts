@@ -1,14 +1,10 @@
-/** Every word of the page. Knows no state: what varies comes in as an argument. */
+/** Every word of the page, the larger subjects in words/. Knows no state: what varies comes in as an argument. */
+import { ordinal, plural } from "./words/counting";
 import { exactWords } from "./words/exact";
+import { inspectorWords } from "./words/inspector";
+import { pictureWords } from "./words/picture";
 
-const plural = (count: number, one: string, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-
-const ORDINALS = ["th", "st", "nd", "rd"];
-/** 1st, 2nd, 3rd, 11th, 22nd. */
-export function ordinal(n: number): string {
-  const tens = n % 100;
-  return n + (tens > 10 && tens < 20 ? "th" : (ORDINALS[n % 10] ?? "th"));
-}
+export { ordinal } from "./words/counting";
 
 const KIND_NAMES: Record<string, string> = {
   output: "output",
@@ -73,6 +69,8 @@ export function statusSentence(status: string): string {
 }
 
 export const words = {
+  ...inspectorWords,
+  ...pictureWords,
   exact: exactWords,
   product: "LayerFlow",
 
@@ -140,32 +138,6 @@ export const words = {
       "step line by line, but neither tf.data pipelines nor what is a tf.function by itself.",
   },
 
-  outline: {
-    label: "Calls",
-    filter: "Filter calls",
-    calls: (calls: number) => plural(calls, "call"),
-    overSteps: "over steps",
-    rows: "Rows of the heatmap",
-    groupings: { tree: "rows as folded", calls: "every call", types: "by layer type" },
-    zoomHint: "drag over steps to zoom in, Ctrl + wheel too",
-    stretch: (first: string, last: string) => `steps ${first} to ${last}`,
-    allSteps: "show all",
-    picture: "back to the picture",
-    border: "Width of the outline",
-    worst: (path: string) => `the worst inside: ${path}`,
-    widen: "Widen to the heatmap",
-    narrow: "Back to the picture",
-    noMatch: (text: string) => `No call matches “${text}”.`,
-    health: "Health",
-    name: "Name",
-    value: "Value",
-    strip: "Over the steps",
-    failed: "This call raised an error.",
-    nonFinite: "Holds NaN or infinities.",
-    cell: (name: string, step: string, value: string) => `${name} · step ${step} · ${value}`,
-    none: "no value",
-  },
-
   findings: {
     label: "Findings",
     count: (count: number) => plural(count, "finding"),
@@ -197,165 +169,6 @@ export const words = {
     hide: "hide",
     none: "Nothing found.",
     mark: (level: string, step: string) => `${level} first seen at step ${step}`,
-  },
-
-  legend: {
-    label: "Legend",
-    forms: {
-      logarithmic: "logarithmic",
-      linear: "linear",
-      signed: "signed",
-      "signed logarithmic": "signed logarithm",
-      "around the median": "around the median",
-    },
-    wanted: { auto: "as fits", linear: "linear", logarithmic: "logarithmic", diverging: "around the median" } as Record<string, string>,
-    scale: "How numbers become colours",
-    firstWeight: "of each layer's first weight",
-    thisStep: "this step",
-    allSteps: "all steps",
-    toggle: "Scale: this step or all steps",
-    none: "Nothing of this kind was recorded at this step.",
-    absent: "no value",
-    allZero: "Every number of this kind is 0 or none.",
-  },
-
-  flow: {
-    label: "Flow of the calls",
-    calls: (shown: number, all: number) => `${shown.toLocaleString("en")} of ${plural(all, "call")}`,
-    callsAsCards: (calls: number, cards: number) => `${plural(calls, "call")} as ${plural(cards, "card")}`,
-    stackNote: "normalisation and activation ride on their layer",
-    fit: "fit",
-    zoom: (percent: number) => `${percent} %`,
-    nthOf: (nth: number, of: number) => `${ordinal(nth)} of ${of} calls`,
-    times: (count: number) => `${count}×`,
-    repeat: (count: number) => `×${count}`,
-    channels: (count: number) => `${count} ch`,
-    head: "head",
-    input: "input",
-    open: "Open",
-    close: "Close",
-    unfold: "Unfold",
-    fold: "Fold",
-    minimap: "Minimap",
-    cards: "Cards",
-    zoomIn: "Zoom in",
-    zoomOut: "Zoom out",
-    breadcrumb: "Where the chosen call is",
-    inside: (calls: number) => plural(calls, "call"),
-    riders: (count: number) => `+${count}`,
-    derived: (from: string, to: string) => `Operations of no layer computed the input of ${to} from the output of ${from}`,
-    ports: (inputs: number, outputs: number) => `${inputs} in · ${outputs} out`,
-    failure: "failed",
-    warning: "warning",
-    opened: "open",
-    closed: "closed",
-  },
-
-  inspector: {
-    label: "Details of the chosen call",
-    close: "Close",
-    nthOf: (nth: number, of: number) => `${ordinal(nth)} of ${of} calls of `,
-    weights: (count: string) => `${count} weights`,
-    failed: "This call raised an error while it was recorded.",
-    repeats: (count: number) => `Repeated ${count} times in this step: the first and the last are kept.`,
-    copy: "copy as Python",
-    copied: "copied",
-    panels: {
-      values: "Values",
-      distribution: "Distribution",
-      errors: "Errors",
-      ops: "Ops",
-      weights: "Weights",
-      access: "Access",
-    } as Record<string, string>,
-    group: (calls: number) => `group of ${plural(calls, "call")}`,
-  },
-
-  distribution: {
-    shape: "shape",
-    port: (index: number, key: string) => (key ? `${index} · ${key}` : String(index)),
-    elements: "elements",
-    from: (part: string, total: string) => `from ${part} of ${total} elements`,
-    exact: "from all elements",
-    everyKth: (stride: number) => `, every ${ordinal(stride)} position of the first sample`,
-    wholeSamples: ", the first whole samples",
-    partNote: "so are std, zeros, NaN and Inf",
-    zero: "0",
-    nan: "NaN",
-    posInf: "+Inf",
-    negInf: "−Inf",
-    bin: (low: string, high: string, count: string, share: string) => `${low} to ${high}: ${count} · ${share}`,
-    apart: (what: string, count: string, share: string) => `${what}: ${count} · ${share}`,
-    histogram: (kind: string) => `Histogram of the ${kind}`,
-    none: "Nothing was recorded of this call at this step.",
-    noHistogram: "No histogram was recorded here.",
-    isInput: "is the output of",
-    passesOn: "passes on that of",
-    which: "Histogram of",
-    portLabel: "port",
-    exactZero: "exactly 0",
-    total: (count: string) => `${count} elements counted`,
-    axis: "each bar half an octave",
-  },
-
-  errors: {
-    title: "Error ∂L/∂output over the steps",
-    loss: "The model's own loss",
-    noError: "No error was recorded for this call.",
-    noLoss: "No loss was recorded with this stream.",
-    click: "A click goes to the step.",
-  },
-
-  weights: {
-    none: "This layer has no weights.",
-    noLayer: "This call is no layer, so it has no weights.",
-    name: "name",
-    shape: "shape",
-    dtype: "dtype",
-    count: "count",
-    frozen: "frozen",
-    shared: (count: number) => `One set of weights, used by ${count} calls:`,
-    parameters: (count: string) => `${count} in all`,
-    addressed: "They are addressed by the layer's path:",
-  },
-
-  access: {
-    layer: "The layer",
-    statistics: "Its statistics over the steps",
-    histogram: "Its distribution at this step",
-    note: "log_dir is the folder that TensorBoard was started on.",
-    unreachable: "No Python text is known that reaches this layer from the model: it was found while the model ran.",
-  },
-
-  overview: {
-    label: "Overview",
-    calls: (count: number) => plural(count, "call"),
-    weights: (count: string) => `${count} weights`,
-    records: (count: string, first: string, last: string) => `${count} records, steps ${first} to ${last}`,
-    oneRecord: (step: string) => `1 record, at step ${step}`,
-    epochs: (first: string, last: string) => (first === last ? `epoch ${first}` : `epochs ${first} to ${last}`),
-    sampledAway: (kept: string, written: string) =>
-      `${written} records were written; TensorBoard's sampling kept ${kept}. Start it with --samples_per_plugin layerflow=0,layerflow_statistics=0.`,
-    sessions: (count: number) => `${count} sessions: training was resumed or repeated into this folder.`,
-    recorded: "Recorded",
-    recordedOf: (kinds: string, calls: number) => `${kinds} of ${plural(calls, "call")}`,
-    skipped: (count: number) => `${plural(count, "tensor")} skipped, cut or sampled`,
-    nothingSkipped: "nothing skipped",
-    why: "why",
-    hideWhy: "hide",
-    cost: "Cost of recording",
-    costOf: (percent: string) => `${percent} % of the training time`,
-    costPerRecord: (seconds: string, step: string) => `${seconds} a record, beside ${step} a step`,
-    costUnknown: "Not measured in this stream.",
-    execution: "Execution",
-    doors: {
-      heatmap: "Where errors shrink",
-      largest: "Where the error is largest",
-      outputs: "Every call over the steps",
-    },
-    ledgerStep: (step: string) => `step ${step}`,
-    ledgerMore: (count: number) => `and ${count} more`,
-    absent: (path: string) => `${path} is not part of this graph.`,
   },
 
   empty: {

@@ -76,7 +76,11 @@ FAULTS = r"""(() => {
         faults.add(`clipped below by ${name(at)}: ${quote(element)}`);
         down = false;
       }
-      if (style.position === 'fixed') break;
+      // What is placed by itself lies in no box but the window.
+      if (style.position === 'fixed' || style.position === 'absolute') {
+        if (across && (box.right > innerWidth + SLACK || box.left < -SLACK)) faults.add(`beyond the window: ${quote(element)}`);
+        break;
+      }
     }
   }
 

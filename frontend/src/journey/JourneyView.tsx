@@ -124,6 +124,8 @@ function Shown({ held: at }: { held: Held }) {
         },
       },
     });
+    // Told from outside what is drawn where.
+    canvas.current.dataset.drawn = JSON.stringify({ title: stage.title, rows: stage.store?.view.rows, cols: stage.store?.view.cols, ...drawn.current.tiles });
     if (index + 1 < length) stageAt(index + 1).store?.want(Array.from({ length: 16 }, (_, plane) => plane));
   }), [frames, mode, followed, steps, picture, predictions, veil, shownSample, at]);
 

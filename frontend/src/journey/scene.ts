@@ -39,8 +39,20 @@ export interface SceneOutput {
   /** Places of the strip, for the pointer. */
   places: { place: number; x: number; width: number }[];
   stripTop: number;
-  shown: number;
-  rest: number;
+  /** Where the stage's maps lie, row by row; null where it has none. */
+  tiles: Tiles | null;
+}
+
+export interface Tiles {
+  x: number;
+  y: number;
+  columns: number;
+  /** Width and height of a map, and from one to the next. */
+  size: readonly [number, number];
+  pitch: readonly [number, number];
+  count: number;
+  /** Whether all of them had arrived. */
+  whole: boolean;
 }
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
@@ -56,9 +68,9 @@ export function drawScene(pen: CanvasRenderingContext2D, scene: SceneInput): Sce
   const side = Math.min(220, Math.round(width * 0.27));
   const bottom = height - STRIP;
   drawSample(pen, scene, PAD, PAD, side, bottom - PAD);
-  const shown = drawStage(pen, scene, PAD * 2 + side, PAD, width - side - PAD * 3, bottom - PAD * 1.5);
+  const tiles = drawStage(pen, scene, PAD * 2 + side, PAD, width - side - PAD * 3, bottom - PAD * 1.5);
   const places = drawStrip(pen, scene, bottom);
-  return { places, stripTop: bottom, shown, rest: scene.stage.store?.view.count ?? 0 };
+  return { places, stripTop: bottom, tiles };
 }
 
 export function text(pen: CanvasRenderingContext2D, said: string, x: number, y: number, colour: string, room: number, size = 12, weight = 400): void {
@@ -106,28 +118,31 @@ function drawSample(pen: CanvasRenderingContext2D, scene: SceneInput, x: number,
 
 const colourOf = ({ colours }: SceneInput, entry: number) => colours.css[entry]!;
 
-function drawStage(pen: CanvasRenderingContext2D, scene: SceneInput, x: number, y: number, width: number, height: number): number {
+function drawStage(pen: CanvasRenderingContext2D, scene: SceneInput, x: number, y: number, width: number, height: number): Tiles | null {
   const { stage, colours } = scene;
   text(pen, stage.title, x, y + 13, scene.ink, width, 14, 600);
   text(pen, stage.note, x, y + 31, scene.quiet, width, 12);
   const top = y + 42;
   if (!stage.store) {
     text(pen, stage.sentence, x, top + 16, scene.quiet, width, 12);
-    return 0;
+    return null;
   }
   const { view } = stage.store;
   const count = Math.min(view.count, MOST_MAPS);
   const { columns, tileWidth, tileHeight } = fitTiles(count, view.cols / view.rows, width, height - (top - y));
   stage.store.want(Array.from({ length: count }, (_, plane) => plane));
+  const pitch = [tileWidth + TILE_GAP, tileHeight + TILE_GAP] as const;
+  let whole = true;
   for (let plane = 0; plane < count; plane++) {
-    const left = x + (plane % columns) * (tileWidth + TILE_GAP);
-    const above = top + Math.floor(plane / columns) * (tileHeight + TILE_GAP);
+    const left = x + (plane % columns) * pitch[0];
+    const above = top + Math.floor(plane / columns) * pitch[1];
     const found = stage.store.get(plane);
     if (found?.dead) hatch(pen, left, above, tileWidth, tileHeight, colours.hatch);
-    else if (found) drawScaled(pen, scene.painted.get(found, view.rows, view.cols, stage.reach, colours), left, above, tileWidth, tileHeight);
+    else if (found) drawScaled(pen, scene.painted.get(found, view.rows, view.cols, stage.reach, colours, tileWidth, tileHeight), left, above, tileWidth, tileHeight);
+    whole &&= found !== undefined;
     frame(pen, left, above, tileWidth, tileHeight, colours.line, 0.75);
   }
-  return count;
+  return { x, y: top, columns, size: [tileWidth, tileHeight], pitch, count, whole };
 }
 
 /** The largest tiles of one aspect that all fit. */

@@ -132,7 +132,7 @@ function drawCell(pen: CanvasRenderingContext2D, props: GridProps, layout: GridL
   const plane = props.store.get(index);
   if (!plane) return frame(pen, x + 1, y + 1, width - 2, height - 2, props.colours.line);
   if (plane.dead) hatch(pen, x, y, width, height, props.colours.hatch);
-  else drawScaled(pen, painted.get(plane, rows, cols, props.reachOf(plane), props.colours), x, y, width, height);
+  else drawScaled(pen, painted.get(plane, rows, cols, props.reachOf(plane), props.colours, width, height), x, y, width, height);
   frame(pen, x + 1, y + 1, width - 2, height - 2, props.colours.line);
 }
 

@@ -6,17 +6,33 @@ export interface Painted {
   canvas: HTMLCanvasElement;
   reach: number;
   key: string;
+  step: number;
 }
 
-export function paintPlane(plane: Plane, rows: number, cols: number, reach: number, colours: MapColours): Painted {
+/** Of every `step`-th row and column. */
+export function paintPlane(plane: Plane, rows: number, cols: number, reach: number, colours: MapColours, step = 1): Painted {
   const canvas = document.createElement("canvas");
-  canvas.width = cols;
-  canvas.height = rows;
+  canvas.width = Math.ceil(cols / step);
+  canvas.height = Math.ceil(rows / step);
   const pen = canvas.getContext("2d")!;
-  const image = pen.createImageData(cols, rows);
-  paintMap(new Uint32Array(image.data.buffer), plane.values, reach, colours);
+  const image = pen.createImageData(canvas.width, canvas.height);
+  paintMap(new Uint32Array(image.data.buffer), everyNth(plane.values, rows, cols, step), reach, colours);
   pen.putImageData(image, 0, 0);
-  return { canvas, reach, key: colours.key };
+  return { canvas, reach, key: colours.key, step };
+}
+
+/** Every `step`-th number of every `step`-th row. */
+export function everyNth(values: Plane["values"], rows: number, cols: number, step: number): Plane["values"] {
+  if (step === 1) return values;
+  const part = new Float64Array(Math.ceil(rows / step) * Math.ceil(cols / step));
+  let to = 0;
+  for (let row = 0; row < rows; row += step) for (let col = 0; col < cols; col += step) part[to++] = values[row * cols + col]!;
+  return part;
+}
+
+/** Two numbers a pixel along each side are as good as all: painting dozens of large maps whole would be felt. */
+export function stepFor(rows: number, cols: number, width: number, height: number): number {
+  return Math.max(1, Math.floor(Math.min(cols / width, rows / height) / 2));
 }
 
 /** Keeps the pictures of planes while their colours stay the same. */
@@ -24,11 +40,15 @@ export class PaintedPlanes {
   private readonly kept = new Map<Plane, Painted>();
   private pixels = 0;
 
-  get(plane: Plane, rows: number, cols: number, reach: number, colours: MapColours): HTMLCanvasElement {
+  /** The picture of a plane for a place of `width` × `height` pixels of the screen. */
+  get(plane: Plane, rows: number, cols: number, reach: number, colours: MapColours, width: number, height: number): HTMLCanvasElement {
+    const ratio = window.devicePixelRatio || 1;
+    const step = stepFor(rows, cols, width * ratio, height * ratio);
     const known = this.kept.get(plane);
-    if (known && known.reach === reach && known.key === colours.key) return known.canvas;
-    if (!known) this.pixels += rows * cols;
-    const painted = paintPlane(plane, rows, cols, reach, colours);
+    if (known && known.reach === reach && known.key === colours.key && known.step === step) return known.canvas;
+    if (known) this.pixels -= known.canvas.width * known.canvas.height;
+    const painted = paintPlane(plane, rows, cols, reach, colours, step);
+    this.pixels += painted.canvas.width * painted.canvas.height;
     this.kept.set(plane, painted);
     for (const [oldest, { canvas }] of this.kept) {
       if (this.pixels <= 16 << 20 || oldest === plane) break;

@@ -5,6 +5,7 @@ import { channelsFirstCalls } from "./formats";
 import { halfBits, toNpy } from "./npy";
 import { activityOfFigures, byActivity } from "./planes";
 import { termGrid } from "./termGrid";
+import { everyNth, stepFor } from "./draw";
 import { fixedChannels, stretched } from "./thumbnails";
 import type { GraphInfo } from "../types";
 
@@ -59,6 +60,11 @@ test("a thumbnail's channels are at most nine, spread over all", () => {
 test("what went in is stretched over all bytes, and what is all equal is grey", () => {
   expect([...stretched(Float32Array.of(-1, 0, 1, NaN))]).toEqual([0, 128, 255, 0]);
   expect([...stretched(Float32Array.of(3, 3))]).toEqual([127, 127]);
+});
+
+test("a map far larger than its place is painted with two numbers a pixel, the others whole", () => {
+  expect([stepFor(512, 512, 84, 84), stepFor(14, 14, 84, 84), stepFor(512, 8, 84, 84)]).toEqual([3, 1, 1]);
+  expect([...everyNth(Float32Array.of(0, 1, 2, 3, 4, 5, 6, 7, 8), 3, 3, 2)]).toEqual([0, 2, 6, 8]);
 });
 
 test("channels first is inherited along the flow, in both directions", () => {

@@ -1,6 +1,6 @@
 /** The words of operations: chains, lists, buckets, lines. */
 
-const plural = (count: number, one: string, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+import { plural } from "./counting";
 
 export const lineageWords = {
   chain: "What it calls",
