@@ -17,6 +17,8 @@ from . import (
     findings,
     first_picture,
     idle_step,
+    lineage,
+    long_tasks,
     machine,
     page_size,
     peak_memory,
@@ -31,12 +33,14 @@ MEASUREMENTS: dict[str, Callable[[], list[figure.Figure]]] = {
     "page_size": page_size.measure,
     "all_statistics": all_statistics.measure,
     "first_picture": first_picture.measure,
+    "long_tasks": long_tasks.measure,
     "peak_memory": peak_memory.measure,
     "idle_step": idle_step.measure,
     "recorded_step": recorded_step.measure,
     "record_size": record_size.measure,
     "tracing": tracing.measure,
     "findings": findings.measure,
+    "lineage": lineage.measure,
 }
 
 

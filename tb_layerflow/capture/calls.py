@@ -84,13 +84,16 @@ def walk(roots: list[Node]) -> Iterator[Node]:
 
 
 def prune(roots: list[Node]) -> tuple[list[Node], int]:
-    """Take out nodes marked dead that have no living child; returns the roots that stay and how many calls went."""
+    """Take out nodes marked dead that have no living child but inputs; returns the roots that stay and how many calls went."""
     everything = list(walk(roots))
     for node in reversed(everything):
-        node.dead = node.dead and all(child.dead for child in node.children)
+        node.dead = node.dead and all(child.dead for child in node.children if child.kind != "input")
+        if node.dead:
+            for child in node.children:
+                child.dead = True
     for node in everything:
         node.children = [child for child in node.children if not child.dead]
-    return [root for root in roots if not root.dead], sum(node.dead for node in everything)
+    return [root for root in roots if not root.dead], sum(node.dead and node.kind != "input" for node in everything)
 
 
 def thin(roots: list[Node], keep: int = EAGER_REPEATS_KEPT) -> None:

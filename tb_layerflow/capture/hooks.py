@@ -129,7 +129,8 @@ def _layer_entry(patches: _Patches, original: Any) -> Any:
             return original(self, *args, **kwargs)
         _see(patches, self)
         recording.entering(self, args, kwargs)
-        return original(self, *args, **kwargs)
+        with nullcontext() if recording.lineage is None else recording.lineage.during(entered=self):
+            return original(self, *args, **kwargs)
 
     return entry
 

@@ -54,8 +54,13 @@ class Lineage:
             self.last = graph.version
 
     def enter(self, **changes: Any) -> None:
-        """Something begins to run: a `call`, a pass `backward`, the gradient of `forward`, the update of a `variable`."""
-        self.running.append(replace(self.running[-1], **changes))
+        """Something begins to run: a `call`, a pass `backward`, the gradient of `forward`, the update of a `variable`; or a layer
+        is `entered`, and its call is about to begin.
+        """
+        around, call = self.running[-1], changes.get("call")
+        if call is not None and around.entered is not None and around.entered is call.layer:
+            around.call = call
+        self.running.append(replace(around, **{"entered": None, **changes}))
         self._turn()
 
     def leave(self) -> None:
@@ -65,9 +70,9 @@ class Lineage:
 
     def leave_call(self, call: Node) -> None:
         """A call has ended, and with it all that began inside it (something may have raised)."""
-        while any(state.call is call for state in self.running):
+        while any(_is_of(state, call) for state in self.running):
             ended = self.running.pop()
-            if ended.call is call and self.running[-1].call is not call:
+            if _is_of(ended, call) and not _is_of(self.running[-1], call):
                 break
         self._turn()
 
@@ -133,6 +138,10 @@ class Lineage:
             operation = _operation_of(getattr(gradient, "values", gradient)) or self.eager.maker_of(gradient)
             if operation is not None:
                 self.ties.setdefault(operation, forward)
+
+
+def _is_of(state: Running, call: Node) -> bool:
+    return state.call is call and state.entered is None
 
 
 def _operation_of(tensor: Any) -> Any:
