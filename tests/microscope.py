@@ -12,7 +12,8 @@ import numpy as np
 
 from tb_layerflow.analysis.explain import explain
 from tb_layerflow.analysis.explanation import Explanation
-from tb_layerflow.analysis.layer_description import LayerDescription, wanted_config
+from tb_layerflow.analysis.layer_description import LayerDescription
+from tb_layerflow.capture.layer_table import config_of
 
 TOLERANCE = 1e-5
 """DESIGN 12.8: of the sum of the terms' magnitudes."""
@@ -29,7 +30,7 @@ class Ran:
 
 def described(layer: keras.Layer, **settings: object) -> LayerDescription:
     """What capture will store of a layer: the wanted settings, through JSON, and the weights by name."""
-    config = json.loads(wanted_config(layer.get_config()))
+    config = json.loads(config_of(layer))
     weights = {variable.name: np.asarray(variable.value) for variable in layer.weights}
     return LayerDescription(type(layer).__name__, config, weights, dtype_policy=layer.dtype_policy.name, **settings)
 

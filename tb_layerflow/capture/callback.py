@@ -83,6 +83,7 @@ class Training:
         self._window = 1
         self._epoch = 0
         self._epoch_length: int | None = None
+        self._breaks_off = False
         self._batch = 0
         self._armed = False
         self._recorded_epoch_end = False
@@ -124,6 +125,8 @@ class Training:
         self._next = max(_iterations(self.model), self._next)
         self._window = execution.steps_per_execution(self.model)
         self._epoch_length = self.params.get("steps")
+        self._breaks_off = execution.breaks_off(self.model)
+        self._note_what_is_cut()
         epochs = self.params.get("epochs") or 1
         self._schedule.begin_fit(self._next, None if self._epoch_length is None else self._epoch_length * epochs)
 
@@ -139,16 +142,18 @@ class Training:
         self._armed = self._due = False
         if self._off:
             return
-        last_of_epoch = self._epoch_length is not None and self._batch + self._window >= self._epoch_length
+        length = self._recordable_length
+        last_of_epoch = length is not None and self._batch + self._window >= length
+        may_end = self._breaks_off and (length is None or self._batch + self._window > length)
         if self._schedule.is_due(self._next, self._window, is_epoch_end=last_of_epoch):
             self._recorded_epoch_end = last_of_epoch
             if self._probe is not None and not self._schedule.by_epoch:
                 self._record_probe(self._next)
-            if "train" in self._sinks and not self._sinks["train"].is_broken:
+            if "train" in self._sinks and not self._sinks["train"].is_broken and not may_end:
                 self._attachment.arm(self, self._due_instruments())
                 self._armed = self._due = True
             self._schedule.recorded()
-        if self._flight is not None and not self._flight.is_over:
+        if self._flight is not None and not self._flight.is_over and not may_end:
             self._flight.before(self.model)
             if not self._armed:
                 self._train_has_values = False
@@ -175,6 +180,9 @@ class Training:
             return
         if self._epoch_length is None and self._batch:
             self._epoch_length = self._batch
+        broken_off = (self._epoch_length or 0) - self._batch
+        if self._breaks_off and 0 < broken_off < self._window:
+            self._next += broken_off
         if not self._schedule.by_epoch:
             return
         if self._probe is not None and self._next > 0:
@@ -225,6 +233,28 @@ class Training:
     @property
     def _attachment(self) -> attachment.Attachment:
         return attachment.of(self.model)
+
+    @property
+    def _recordable_length(self) -> int | None:
+        """How many steps of an epoch are in executions that run to their end; None: nobody knows yet.
+
+        `tf_keras` makes the last execution as short as it must be.
+        """
+        if self._epoch_length is None or not self._breaks_off or families.of(self.model).name != "keras":
+            return self._epoch_length
+        return self._epoch_length - self._epoch_length % self._window
+
+    def _note_what_is_cut(self) -> None:
+        """Where Keras breaks off the execution in which the data ends: which steps are therefore not recorded."""
+        if not self._breaks_off or "train" not in self._sinks or self._recordable_length == self._epoch_length is not None:
+            return
+        which = (
+            "the first epoch is"
+            if self._epoch_length is None
+            else (f"the last {self._epoch_length % self._window} of an epoch's {self._epoch_length} steps are")
+        )
+        reason = f"{which} not recorded: this Keras breaks off an execution of {self._window} steps in which the data ends"
+        self._sinks["train"].note(records.LedgerEntry("", "", -1, "skipped", reason, self._next))
 
     def _due_instruments(self) -> list[str]:
         """The names of what is measured in the record that is due now."""
@@ -391,7 +421,7 @@ def _finished(record: records.Record, captured: Captured, replicas: Any, logs: A
 
 def _iterations(model: Any) -> int:
     """The optimizer's counter, read once per fit or probe (each read would make a GPU wait); 0 where there is none."""
-    iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
+    iterations = families.iterations_of(getattr(model, "optimizer", None))
     try:
         return int(tf.convert_to_tensor(iterations).numpy()) if iterations is not None else 0
     except (AttributeError, TypeError, ValueError):

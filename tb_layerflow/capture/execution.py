@@ -56,6 +56,15 @@ def steps_per_execution(model: Any) -> int:
     return int(steps or 1)
 
 
+def breaks_off(model: Any) -> bool:
+    """Whether the train function raises where the data ends inside an execution of several steps.
+
+    Keras 3.3 does so, and `tf_keras` where it does not know the number of steps; newer ones run the steps that there are. Which
+    operations of such an execution ran is then chance: it is left to the plain function.
+    """
+    return steps_per_execution(model) > 1 and not hasattr(model, "_autoconvert_optionals")
+
+
 def _loss_name(loss: Any) -> str:
     if loss is None:
         return ""

@@ -93,6 +93,14 @@ def of(model: object) -> Family:
     )
 
 
+def iterations_of(optimizer: Any) -> Any:
+    """How many steps an optimizer has taken, a scalar variable (or tensor); None where it does not count.
+
+    Keras 3.3 gives a LossScaleOptimizer a counter of its own, which stays 0: the one that counts is the inner optimizer's.
+    """
+    return getattr(getattr(optimizer, "inner_optimizer", optimizer), "iterations", None)
+
+
 def is_layer(candidate: object) -> bool:
     """Whether the object is a layer (or model) of a family that this process has imported."""
     return any(isinstance(candidate, family.layer) for family in loaded())

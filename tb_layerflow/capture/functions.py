@@ -296,6 +296,9 @@ def finish(
         captured["loss_scale"] = scale
     if recording.iterations is not None:
         captured["iterations"] = recording.iterations
+    if recording.scaler is not None:
+        captured["scaled_iterations"] = recording.scaled_iterations
+        captured["scaled_iterations_after"] = tf.identity(tf.convert_to_tensor(families.iterations_of(recording.scaler)))
     outcome.plan.forget_tensors()
     return outcome, captured
 

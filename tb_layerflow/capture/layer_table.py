@@ -54,16 +54,20 @@ class LayerTable:
             trainable=bool(layer.trainable),
             weights=[weight_of(variable) for variable in own_weights(layer)],
             access=found.access if found else "",
-            config=_config(layer),
+            config=config_of(layer),
             module=type(layer).__module__,
             dtype_policy=_dtype_policy(layer),
         )
 
 
-def _config(layer: Any) -> str:
-    """The settings that the microscope reads, as JSON; empty where the layer cannot say them."""
+def config_of(layer: Any) -> str:
+    """The settings that the microscope reads, as JSON; empty where the layer cannot say them.
+
+    Keras 3.3 leaves a transposed convolution's `output_padding` out of its config.
+    """
     try:
-        return wanted_config(layer.get_config())
+        own = {"output_padding": layer.output_padding} if hasattr(layer, "output_padding") else {}
+        return wanted_config({**own, **layer.get_config()})
     except Exception:  # a user's own layer may raise whatever it likes
         return ""
 

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from . import functions, hooks, instrument, raised, unpack, values
+from . import families, functions, hooks, instrument, raised, unpack, values
 from .combine import combine
 from .functions import RecordedFunction
 from .instrument import Step, measured_before
@@ -201,7 +201,7 @@ class LoopRecorder:
         self._sink.open()
         optimizers = [model.optimizer for model in self.models if getattr(model, "optimizer", None) is not None]
         optimizers += functions.optimizers_seen_by(function) if function is not None else []
-        counts = [int(tf.convert_to_tensor(optimizer.iterations).numpy()) for optimizer in optimizers]
+        counts = [int(tf.convert_to_tensor(families.iterations_of(optimizer)).numpy()) for optimizer in optimizers]
         self._step = max([self._step, *counts])
         self._schedule.begin_fit(self._step, None)
 
@@ -277,6 +277,8 @@ def _finished(record: records.Record, pending: list[Captured]) -> tuple[records.
             record.iterations = int(first["iterations"])
         if "loss_scale" in first:
             record.loss_scale = float(first["loss_scale"])
+        if "scaled_iterations" in first:
+            record.skipped |= bool(first["scaled_iterations_after"] == first["scaled_iterations"])
         if "loss" in first:
             record.losses["loss"] = float(sum(float(np.sum(replica["loss"])) for replica in arrays))
         for name in first:

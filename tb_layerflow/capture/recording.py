@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import graphs, nests, recomputation
+from . import families, graphs, nests, recomputation
 from .calls import Error, Leaf, Node
 from .lineage import Lineage
 from .taps import Tapes, identity, tap
@@ -56,6 +56,8 @@ class Recording:
         self.watched: list[Any] = []
         self.variable_gradients: dict[int, list[Any]] = {}
         self.iterations: Any = None
+        self.scaler: Any = None
+        self.scaled_iterations: Any = None
         self.loss_scale: Any = None
         self._producers: dict[int, tuple[Node, int]] = {}
         self._kept: list[Any] = []
@@ -336,7 +338,10 @@ class Recording:
     def applied(self, optimizer: Any, gradients: list[Any]) -> None:
         """An optimizer is about to apply these gradients (perhaps changed since they were computed)."""
         if self.iterations is None and graphs.current() is self.graph:
-            self.iterations = tf.identity(tf.convert_to_tensor(optimizer.iterations))
+            self.iterations = tf.identity(tf.convert_to_tensor(families.iterations_of(optimizer)))
+        if self.scaler is None and hasattr(optimizer, "inner_optimizer") and graphs.current() is self.graph:
+            self.scaler = optimizer
+            self.scaled_iterations = tf.identity(tf.convert_to_tensor(families.iterations_of(optimizer)))
         numbers = [self._gradients[id(gradient)] for gradient in gradients if id(gradient) in self._gradients]
         if numbers:
             self.applied_pass = max(numbers)

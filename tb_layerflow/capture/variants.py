@@ -229,8 +229,9 @@ class StepVariant:
     def _recorded_step(self, batch: Any) -> Any:
         optimizer = getattr(self.model, "optimizer", None)
         captured: dict[str, Any] = {}
-        if optimizer is not None and hasattr(optimizer, "iterations"):
-            captured["iterations"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
+        iterations = families.iterations_of(optimizer)
+        if iterations is not None:
+            captured["iterations"] = tf.identity(tf.convert_to_tensor(iterations))
         scale = _loss_scale(optimizer)
         kinds = self.needs.kinds
         errors = "errors" in kinds and self.role == "train"
@@ -269,7 +270,7 @@ class StepVariant:
         captured["batch_size"] = _batch_size(batch)
         if scale is not None and optimizer is not None:
             captured["loss_scale"] = scale
-            captured["iterations_after"] = tf.identity(tf.convert_to_tensor(optimizer.iterations))
+            captured["iterations_after"] = tf.identity(tf.convert_to_tensor(families.iterations_of(optimizer)))
         outcome.plan.forget_tensors()
         if _first_replica():
             self.traces.append(_Trace(len(self.traces), outcome))

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from . import families
+from . import execution, families
 from .signatures import Signatures
 from .variants import Captured, DataEnded, Needs, StepVariant
 
@@ -78,7 +78,8 @@ class Watched:
         def function(batches: Any) -> Any:
             due = loop.begin(self._model)
             try:
-                if not due or (isinstance(batches, list) and len(batches) > 1):
+                many = isinstance(batches, list) and len(batches) > 1
+                if not due or many or execution.breaks_off(self._model):
                     return plain(batches)
                 return self._record(loop, name, batches)
             except DataEnded:
