@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -12,6 +13,8 @@ import tensorflow as tf
 from keras import layers
 
 import tb_layerflow as layerflow
+from tb_layerflow.capture.kept_step import batch_of
+from tb_layerflow.log.kept_files import KeptStep
 
 X, Y = np.ones((5, 4), np.float32), np.ones((5, 2), np.float32)
 
@@ -92,3 +95,48 @@ def test_bad_data_and_bad_weights_are_told_as_such() -> None:
     model.get_layer("before").kernel.assign(kernel)
     found = layerflow.summary.locate_non_finite(model, X, Y)
     assert found is not None and (found.path, found.variable) == ("before", "before/kernel")
+
+
+THRESHOLD = 100.0
+
+
+def after(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Runs the function on batches with a large number alone: the fault is in one step, whatever the weights are."""
+
+    def guarded(x: Any) -> Any:
+        return tf.cond(tf.reduce_max(tf.abs(x)) > THRESHOLD, lambda: function(x), lambda: tf.identity(x))
+
+    return guarded
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_in_the_step_that_the_flight_recorder_kept_the_planted_operation_is_found(fault: str, tmp_path: Path) -> None:
+    function, type_, direction = FAULTS[fault]
+    random = np.random.default_rng(0)
+    x, y = random.random((60, 4), np.float32), random.random((60, 2), np.float32)
+    x[35, 0] = 1e6
+    model = model_with(Faulty(after(function)))
+    model.get_layer("before").kernel.assign(np.ones((4, 3), np.float32))
+    callback = layerflow.LayerFlow(str(tmp_path), values="none", every=100, keep_last=2)
+    model.fit(x, y, batch_size=5, shuffle=False, verbose=0, callbacks=[callback])
+    kept = layerflow.open(str(tmp_path)).kept()
+    assert kept.step == 7 and not np.isfinite(model.get_layer("before").kernel.numpy()).all()
+    before = everything(model)
+    for tried in (model, model_with(Faulty(after(function)))):
+        found = layerflow.summary.locate_non_finite(tried, kept)
+        assert found is not None and (found.type, found.path, found.direction) == (type_, "faulty", direction)
+    now = everything(model)
+    assert all(np.array_equal(value, now[variable], equal_nan=True) for variable, value in before.items())
+
+
+def test_a_model_of_other_variables_than_the_kept_step_is_refused() -> None:
+    kept = KeptStep(3, {"x": X, "y": Y}, [("dense/kernel", np.ones((7, 2), np.float32))])
+    with pytest.raises(ValueError, match="variables of the kept step 3"):
+        layerflow.summary.locate_non_finite(model_with(layers.ReLU()), kept)
+
+
+def test_a_kept_batch_is_the_nest_that_the_model_was_given() -> None:
+    one, two, three = (np.full(2, number) for number in range(3))
+    kept = KeptStep(0, {"x/left": one, "x/right/0": two, "x/right/1": three, "y": one, "sample_weight": two})
+    x, y, weight = batch_of(kept)
+    assert x["left"] is one and x["right"][1] is three and y is one and weight is two

@@ -104,7 +104,9 @@ def locate_non_finite(model: Any, x: Any, y: Any = None) -> NonFinite | None:
 
     Args:
         model: a Keras model.
-        x: one batch of inputs, an array or any nest of arrays.
+        x: one batch of inputs, an array or any nest of arrays. Or a step that the flight recorder kept (`keep_last=`),
+            `layerflow.open(log_dir).kept()`: then its batch is run at the weights before its update, whatever the model's are
+            now. (The optimizer's state was not kept; the model's own is used, zero where it is not finite.)
         y: its labels.
 
     Returns:
@@ -115,11 +117,13 @@ def locate_non_finite(model: Any, x: Any, y: Any = None) -> NonFinite | None:
 
     Raises:
         TypeError: `model` is no Keras model.
+        ValueError: `model` has other variables than the kept step.
 
     Example:
 
     ```python
     print(layerflow.summary.locate_non_finite(model, x_batch, y_batch))  # Log (Log_1) of encoder/scale, forward, model.py:42
+    print(layerflow.summary.locate_non_finite(model, layerflow.open("logs").kept()))
     ```
     """
     from tb_layerflow.capture import non_finite

@@ -372,7 +372,9 @@ class Training:
         if culprit is None or sink.writer is None:
             return
         path = sink.writer.value_path(culprit.step).removesuffix(".npz") + kept_files.SUFFIX
-        reason = "the loss was not finite" if bad else why
+        reason = (
+            why if bad is None else "the loss was not finite" if bad.is_bad else "its update made weights that are not finite"
+        )
         text = f"kept: {reason}; the batch and the weights before the update are in {os.path.basename(path)}"
         sink.note(records.LedgerEntry("", "", -1, "note", text, culprit.step))
         try:

@@ -36,6 +36,12 @@ class Kept:
         """Whether the loss is no finite number; waits for the step."""
         return not all(bool(np.all(np.isfinite(np.asarray(loss, np.float64)))) for loss in self.loss)
 
+    @property
+    def began_bad(self) -> bool:
+        """Whether a weight was not finite before the step: an earlier update has made it so."""
+        arrays = [np.asarray(array) for _, array in self.weights]
+        return not all(np.all(np.isfinite(array.astype(np.float64))) for array in arrays if array.dtype.kind not in "iub")
+
 
 @dataclass
 class FlightRecorder:
@@ -44,6 +50,7 @@ class FlightRecorder:
     length: int
     is_over: bool = False
     _ring: deque[Kept] = field(default_factory=deque)
+    _let_go: Kept | None = None
     _weights: list[tuple[str, Any]] = field(default_factory=list)
 
     def before(self, model: Any) -> None:
@@ -64,12 +71,19 @@ class FlightRecorder:
             return False
         if self._ring[0].is_bad:
             return True
-        self._ring.popleft()
+        self._let_go = self._ring.popleft()
         return False
 
     def any_bad(self) -> Kept | None:
-        """Look at all that is kept: the first step whose loss is not finite."""
-        return next((kept for kept in self._ring if kept.is_bad), None)
+        """Look at all that is kept: the first step whose loss is not finite, or the one before it where its update spoilt the
+        weights: bad gradients show in the loss of the next step.
+        """
+        before = self._let_go
+        for kept in self._ring:
+            if kept.is_bad:
+                return before if before is not None and kept.began_bad and not before.began_bad else kept
+            before = kept
+        return None
 
     def last(self) -> Kept | None:
         """The newest step, if there is one."""
@@ -78,6 +92,7 @@ class FlightRecorder:
     def clear(self) -> None:
         """Let go of everything."""
         self._ring.clear()
+        self._let_go = None
         self._weights = []
 
     def write(self, culprit: Kept, path: str) -> None:

@@ -14,8 +14,9 @@ import numpy as np
 import tensorflow as tf
 
 from tb_layerflow.log import records
+from tb_layerflow.log.kept_files import KeptStep
 
-from . import families, hooks, nests
+from . import families, hooks, kept_step, nests
 from .eager_operations import Ran
 from .outcome import conclude
 from .recording import Recording
@@ -87,9 +88,11 @@ class _Watch:
 
 
 def locate(model: Any, x: Any, y: Any) -> NonFinite | None:
-    """Run one step of `model` on this batch, and find the operation; None where all stays finite."""
+    """Run one step of `model` on this batch, and find the operation; None where all stays finite. `x` may be a kept step."""
     families.of(model)
-    batch = tf.nest.map_structure(tf.convert_to_tensor, (x, y) if y is not None else (x,))
+    kept = x if isinstance(x, KeptStep) else None
+    parts = kept_step.batch_of(kept) if kept is not None else (x, y) if y is not None else (x,)
+    batch = tf.nest.map_structure(tf.convert_to_tensor, parts)
     for key, tensor in nests.flatten(batch):
         if not _is_finite(tensor):
             shown = numbers(tensor)
@@ -100,6 +103,8 @@ def locate(model: Any, x: Any, y: Any) -> NonFinite | None:
     assert recording.lineage is not None
     recording.lineage.eager.watch = watch
     with _eagerly(), _unchanged(model), hooks.installed():
+        if kept is not None:
+            kept_step.restore(kept, model, _variables(model))
         try:
             with recording:
                 _step(model, batch)
