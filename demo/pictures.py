@@ -23,11 +23,12 @@ LARGEST_BYTES = 300_000
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture: the state of the tab, and the script that is true once it can be taken."""
+    """A picture: the state of the tab, the script that is true once it stands, and what is then done in it."""
 
     name: str
     state: Mapping[str, object]
     there: str
+    act: str = "null"
 
 
 _AT_REST = """(() => {
@@ -37,10 +38,23 @@ _AT_REST = """(() => {
 """Nothing has been fetched for a while: thumbnails are drawn, moving things have come to rest."""
 
 _TABLE = "document.querySelectorAll('table.statistics td[data-kind]').length > 0"
+_MAPS = "document.querySelector('.maps[data-tensor]') !== null"
+_MICROSCOPE = """(() => {
+  const grid = document.querySelector('.maps[data-tensor]');
+  const [width, height] = grid.dataset.cell.split(' ').map(Number);
+  const box = grid.querySelector('canvas').getBoundingClientRect();
+  const place = { clientX: box.left + 2 + 0.53 * width, clientY: box.top + 2 + 0.53 * height, bubbles: true };
+  grid.dispatchEvent(new MouseEvent('click', place));
+})()"""
+"""A click into the middle of the first map."""
 _ROWS = "document.querySelectorAll('[data-path]').length > 10 && document.querySelector('canvas') !== null"
+_FRAMES = "document.querySelector('.journey[data-frames]') !== null"
+_IMAGE = {"run": "one_image", "stream": "record"}
 SCENES = (
     Scene("siamese", {"run": "siamese", "stream": "train", "call": "encoder#1/first_dense"}, _TABLE),
     Scene("mobilenet", {"run": "mobilenet", "stream": "train", "kind": "error", "column": "l2"}, DRAWN),
+    Scene("values", {**_IMAGE, "view": "maps", "call": "conv_dw_2", "panel": "values"}, _MAPS, _MICROSCOPE),
+    Scene("journey", {**_IMAGE, "view": "journey", "call": "conv_pw_3"}, _FRAMES),
     Scene("heatmap", {"run": "mobilenet", "stream": "train", "heatmap": 1, "kind": "error", "column": "l2"}, _ROWS),
 )
 
@@ -63,13 +77,15 @@ def main() -> int:
 def _take(browser: Chromium, address: str, scene: Scene, dark: bool, path: Path) -> None:
     browser.open(address, scene.state, dark=dark)
     browser.wait(scene.there)
+    browser.evaluate(scene.act)
     browser.wait(_AT_REST)
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "window.png"
         browser.picture(whole)
         window = Image.open(whole).convert("RGB")
         tab = window.crop((0, TENSORBOARDS_BAR, window.width, window.height))
-        tab.quantize(256).save(path, optimize=True)  # 256 colours are enough, and a third of the bytes
+        # 256 colours are enough, and a third of the bytes; chosen so that rare ones, as those of a scale, are kept.
+        tab.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE).save(path, optimize=True)
     if path.stat().st_size > LARGEST_BYTES:
         raise ValueError(f"{path} must be smaller than {LARGEST_BYTES} bytes. It has {path.stat().st_size}.")
 

@@ -4,7 +4,7 @@ import type { MapColours } from "../colour/mapPixels";
 import { words } from "../strings";
 import type { Box } from "../valuesApi";
 import { drawScaled, frame, hatch, PaintedPlanes, sized } from "./draw";
-import { cornerOf, hit, inView, layGrid, rectOf, type GridLayout, type Hit } from "./gridLayout";
+import { cornerOf, hit, inView, layGrid, rectOf, roomyEdge, type GridLayout, type Hit } from "./gridLayout";
 import type { Plane } from "./planes";
 import type { PlaneStore } from "./store";
 import { indexAt, placeOf, planePlaces, type MapView } from "./view";
@@ -17,6 +17,10 @@ export interface GridProps {
   /** Planes in the order in which they are drawn; null: as they are. */
   order: readonly number[] | null;
   edge: number;
+  /** How many times larger than that the person wants maps. */
+  zoom?: number;
+  /** A height that all maps should fill together, if they are few. */
+  fill?: number | undefined;
   reachOf(plane: Plane): number;
   colours: MapColours;
   name: string;
@@ -33,7 +37,7 @@ export interface GridProps {
 }
 
 export function Grid(props: GridProps) {
-  const { store, order, edge } = props;
+  const { store, order, edge, zoom = 1, fill } = props;
   const { view } = store;
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -42,8 +46,11 @@ export function Grid(props: GridProps) {
   const [version, setVersion] = useState(0);
   const at = useRef<Hit | null>(null);
   const layout = useMemo(
-    () => layGrid({ count: view.count, rows: view.rows, cols: view.cols, width: room.width - 2 * EDGE, edge }),
-    [view, room.width, edge],
+    () => {
+      const given = { count: view.count, rows: view.rows, cols: view.cols, width: room.width - 2 * EDGE, edge };
+      return layGrid({ ...given, edge: zoom * (fill ? roomyEdge(given, fill - 2 * EDGE) : edge) });
+    },
+    [view, room.width, edge, zoom, fill],
   );
 
   useLayoutEffect(() => {

@@ -1,5 +1,5 @@
 /** The maps of one tensor with their slice box, colour scale, readout and downloads. The switches above it are its owner's. */
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ENTRIES } from "../colour/tables";
 import type { Held } from "../exact";
 import { exponent, number } from "../format";
@@ -24,6 +24,8 @@ interface MapPaneProps {
   port: number;
   /** The edge of a map before zooming. */
   edge: number;
+  /** The pane has a height of its own, which the maps may fill. */
+  tall?: boolean;
   /** Several stand side by side, and what can be done need not be said in each. */
   terse?: boolean;
 }
@@ -42,11 +44,21 @@ export function MapPane(props: MapPaneProps) {
   return <Shown {...props} maps={shown} typed={typed} problem={typeof maps === "string" ? maps : ""} onType={(text) => setTyped({ key, text })} />;
 }
 
-function Shown({ held, path, kind, edge, terse, maps, typed, problem, onType }: MapPaneProps & { maps: Maps; typed: string; problem: string; onType(text: string): void }) {
+/** What stands above and below the maps of a pane, in pixels. */
+const AROUND = 190;
+
+function Shown({ held, path, kind, edge, tall, terse, maps, typed, problem, onType }: MapPaneProps & { maps: Maps; typed: string; problem: string; onType(text: string): void }) {
   const { tensor, view, store, order, reachOf, given } = maps;
   const colours = mapPalette.value;
   const room = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState<[number, number]>([0, 0]);
+  const [fill, setFill] = useState<number>();
+  useLayoutEffect(() => {
+    if (!tall) return;
+    const observer = new ResizeObserver(([entry]) => setFill(Math.max(1, Math.floor(entry!.contentRect.height) - AROUND)));
+    observer.observe(room.current!);
+    return () => observer.disconnect();
+  }, [tall]);
   const owner = held.graph.calls[tensor.call]!.path;
   const here = (at: typeof pointed.value) => (at && at.path === owner && at.port === tensor.port ? at.index : null);
   const place = (index: number[]) => ({ path: owner, port: tensor.port, index });
@@ -70,7 +82,7 @@ function Shown({ held, path, kind, edge, terse, maps, typed, problem, onType }: 
       </div>
       {view.shape.length > 4 && !typed && <Depth maps={maps} onType={onType} />}
       <Grid
-        store={store} order={order} edge={edge * 1.4 ** mapZoom.value} reachOf={reachOf} colours={colours} name={`${path} ${words.exact.kinds[kind] ?? kind}`}
+        store={store} order={order} edge={edge} zoom={1.4 ** mapZoom.value} fill={fill} reachOf={reachOf} colours={colours} name={`${path} ${words.exact.kinds[kind] ?? kind}`}
         window={own ? null : window} marked={here(lens.value)} pointed={here(pointed.value)} tensor={`${kind} ${path}`}
         onPoint={(index) => (pointed.value = index && place(index))}
         onChoose={(index) => { lens.value = place(index); panel.value = "values"; }}

@@ -35,7 +35,7 @@ export function MapsView() {
         {panes.map((kind) => (
           <section key={kind}>
             {panes.length > 1 && <h3>{words.exact.kinds[kind] ?? kind}</h3>}
-            <MapPane held={at} path={call.path} kind={kind} port={kind === "input" && current === "all" ? 0 : shown} edge={panes.length > 1 ? 54 : 84} terse={panes.length > 1} />
+            <MapPane held={at} path={call.path} kind={kind} port={kind === "input" && current === "all" ? 0 : shown} edge={panes.length > 1 ? 54 : 84} tall terse={panes.length > 1} />
           </section>
         ))}
       </div>

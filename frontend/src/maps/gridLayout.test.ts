@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cornerOf, GAP, hit, inView, layGrid } from "./gridLayout";
+import { cornerOf, GAP, hit, inView, layGrid, roomyEdge } from "./gridLayout";
 
 const layout = layGrid({ count: 20, rows: 8, cols: 4, width: 300, edge: 50 });
 
@@ -7,6 +7,17 @@ test("a line is filled, maps keep their shape, and nothing leaves the room", () 
   expect(layout).toMatchObject({ columns: 5, cellWidth: 56, cellHeight: 112 });
   expect(layout.width).toBeLessThanOrEqual(300);
   expect(layout.height).toBe(4 * (112 + GAP) - GAP);
+});
+
+test("maps grow until they fill a room of some height, and no further than all of them can be seen", () => {
+  const given = { count: 16, rows: 8, cols: 8, width: 720, edge: 84 };
+  const edge = roomyEdge(given, 400);
+  const grown = layGrid({ ...given, edge });
+  expect(grown.columns).toBe(6);
+  expect(edge).toBeGreaterThan(84);
+  expect(grown.height).toBeLessThanOrEqual(400);
+  expect(roomyEdge({ ...given, count: 400 }, 400)).toBe(84);
+  expect(roomyEdge({ ...given, count: 2 }, 400)).toBe(236);
 });
 
 test("the element under a point is the one that is drawn there", () => {

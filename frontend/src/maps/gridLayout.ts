@@ -48,6 +48,21 @@ export function layGrid({ count, rows, cols, width, edge }: GridInput): GridLayo
   };
 }
 
+/** Beyond this a map only grows coarser. */
+const LARGEST = 240;
+
+/** The largest edge with which all maps are in sight in a room of some height; `edge` where even that is too large. */
+export function roomyEdge({ count, rows, cols, width, edge }: GridInput, height: number): number {
+  let best = edge;
+  for (let columns = Math.max(1, Math.floor((width + GAP) / (edge + GAP))); columns >= 1; columns--) {
+    const wide = Math.floor((width - GAP * (columns - 1)) / columns);
+    const lines = Math.ceil(count / columns);
+    if (wide > LARGEST || lines * (Math.round((wide * rows) / cols) + GAP) - GAP > height) break;
+    best = Math.max(best, wide);
+  }
+  return best;
+}
+
 export function cornerOf(layout: GridLayout, slot: number): { x: number; y: number } {
   return {
     x: (slot % layout.columns) * (layout.cellWidth + GAP),
