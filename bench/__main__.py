@@ -17,6 +17,7 @@ from . import (
     findings,
     first_picture,
     idle_step,
+    large_step,
     lineage,
     long_tasks,
     machine,
@@ -41,6 +42,7 @@ MEASUREMENTS: dict[str, Callable[[], list[figure.Figure]]] = {
     "tracing": tracing.measure,
     "findings": findings.measure,
     "lineage": lineage.measure,
+    "large_step": large_step.measure,
 }
 
 

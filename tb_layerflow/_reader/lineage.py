@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -147,28 +148,39 @@ class Lineage:
     def search(self, text: str) -> list[int]:
         """The numbers of the operations whose name, type, variable or user line (`model.py:42`, its text) holds `text`."""
         wanted = text.casefold()
-        lines = {number for number, stack in enumerate(self._stacks) if any(wanted in one for one in self._lines(stack))}
-        return [
-            number
-            for number, op in enumerate(self._ops)
-            if op.stack in lines or any(wanted in text.casefold() for text in (op.name, op.type, op.variable))
-        ]
+        lines = {number for number, text in enumerate(self._stack_words) if wanted in text}
+        by_words = [number for number, text in enumerate(self._words) if wanted in text]
+        if not lines:
+            return by_words
+        return sorted({*by_words, *(number for number, op in enumerate(self._ops) if op.stack in lines)})
 
     def _lines(self, stack: records.Stack) -> list[str]:
         users = [frame for frame in stack.frames if frame.origin == "user"]
         texts = [self.source.get((frame.file, frame.line), "") for frame in users]
         return [text.casefold() for text in [*(f"{frame.file}:{frame.line}" for frame in users), *texts]]
 
+    @cached_property
+    def _stack_words(self) -> list[str]:
+        """What is searched of each stack."""
+        return ["\n".join(self._lines(stack)) for stack in self._stacks]
+
+    @cached_property
+    def _words(self) -> list[str]:
+        """What is searched of each operation."""
+        return [f"{op.name}\n{op.type}\n{op.variable}".casefold() for op in self._ops]
+
     def lines(self) -> dict[tuple[str, int], list[int]]:
         """The users' lines, each with the numbers of the calls that have forward operations from it."""
-        of_stack = [
-            {(frame.file, frame.line) for frame in stack.frames if frame.origin == "user"} for stack in self._stacks
-        ]
+        return self._calls_by_line
+
+    @cached_property
+    def _calls_by_line(self) -> dict[tuple[str, int], list[int]]:
+        made = {(op.stack, op.call) for op in self._ops if op.call is not None and not op.backward and op.stack is not None}
         found: dict[tuple[str, int], set[int]] = {}
-        for op in self._ops:
-            if op.call is not None and not op.backward and op.stack is not None:
-                for line in of_stack[op.stack]:
-                    found.setdefault(line, set()).add(op.call)
+        for stack, call in made:
+            for frame in self._stacks[stack].frames:
+                if frame.origin == "user":
+                    found.setdefault((frame.file, frame.line), set()).add(call)
         return {line: sorted(found[line]) for line in sorted(found)}
 
     @cached_property
@@ -194,18 +206,20 @@ class Lineages:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._read: BoundedCache[Lineage] = BoundedCache(_BYTES)
+        self._lock = threading.Lock()
 
     def get(self, graph: Graph, place: tuple[str, str] | None, trace: int) -> Lineage:
         """The lineage of a graph that is stored at `place` under `trace`. LogError where it cannot be read."""
         key = (graph.session, trace)
-        kept = self._read.get(key)
-        if kept is not None:
-            return kept
-        if place is None:
-            raise LogError("The graph is no longer there: its operations cannot be shown.")
-        count = self._source.blob_count(*place, trace)
-        whole = decode.graph(self._source.blob(*place, trace, index) for index in range(count))[1]
-        return self._read.put(key, Lineage(graph, whole), _BYTES_PER_OP * (len(whole.ops) + 1))
+        with self._lock:  # who asks while it is being read waits for it
+            kept = self._read.get(key)
+            if kept is not None:
+                return kept
+            if place is None:
+                raise LogError("The graph is no longer there: its operations cannot be shown.")
+            count = self._source.blob_count(*place, trace)
+            whole = decode.graph(self._source.blob(*place, trace, index) for index in range(count))[1]
+            return self._read.put(key, Lineage(graph, whole), min(_BYTES, _BYTES_PER_OP * (len(whole.ops) + 1)))
 
 
 def _line_matcher(place: str) -> Callable[[Frame], bool]:
@@ -218,5 +232,3 @@ def _line_matcher(place: str) -> Callable[[Frame], bool]:
         return frame.origin == "user" and named and number in ("", str(frame.line))
 
     return is_meant
-
-

@@ -180,8 +180,7 @@ class Stream:
         graph = self.graph if step is None else self.graph_at(step)
         session = next((one for one in self.sessions if one.number == graph.session), None)
         place = None if session is None else session.stored.get(("graph", None))
-        with self._lock:
-            return self._lineages.get(graph, place, graph.own_trace)
+        return self._lineages.get(graph, place, graph.own_trace)
 
     def ops(self, path: str | None = None, *, bucket: str | None = None, step: int | None = None) -> list[Op]:
         """The operations of a call and of the calls inside it, or of a bucket; forward and backward, as they were made.

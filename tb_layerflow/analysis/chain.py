@@ -46,10 +46,14 @@ def words(steps: Iterable[Step]) -> list[str]:
     """The words of all steps in order; what a step shares with the step before it is said once."""
     found: list[str] = []
     before: list[str] = []
+    known: dict[tuple[str, int, str], tuple[Sequence[Frame], list[str]]] = {}  # many operations share their frames
     for step in steps:
         if step.op in _SILENT_TYPES:
             continue
-        now = _words(step)
+        key = (step.call_type, id(step.frames), step.op)
+        if key not in known:
+            known[key] = step.frames, _words(step)
+        now = known[key][1]
         shared = 0
         while shared < min(len(before), len(now) - 1) and before[shared] == now[shared]:
             shared += 1

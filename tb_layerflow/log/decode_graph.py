@@ -131,26 +131,33 @@ def _add_lineage(graph: Graph, message: pb.Graph) -> None:
     except IndexError as error:
         raise LogError("A graph's stacks or ops refer to a string or a frame that it lacks: it is damaged.") from error
     calls, ops, stacks = len(graph.calls), len(message.ops), len(graph.stacks)
-    for op, (name, type_) in zip(message.ops, names, strict=True):
+    for op, (name, type_) in zip(message.ops, names, strict=True):  # there may be hundreds of thousands
+        call, forward, stack, inputs = op.call, op.forward_op, op.stack, [index - 1 for index in op.inputs]
+        if not (0 <= call <= calls and forward <= ops and stack <= stacks) or (
+            inputs and not 0 <= min(inputs) <= max(inputs) < ops
+        ):
+            _refuse_op(op, calls, ops, stacks)
         graph.ops.append(
             Op(
-                name=name,
-                type=type_,
-                call=_index(op.call, calls, "call"),
-                bucket=op.bucket,
-                backward=op.backward,
-                forward_op=_index(op.forward_op, ops, "op"),
-                variable=op.variable,
-                stack=_index(op.stack, stacks, "stack"),
-                fate=op.fate,
-                inputs=[_required(index, ops) for index in op.inputs],
-                body=op.body,
+                name,
+                type_,
+                call - 1 if call else None,
+                op.bucket,
+                op.backward,
+                forward - 1 if forward else None,
+                op.variable,
+                stack - 1 if stack else None,
+                op.fate,
+                inputs,
+                op.body,
             )
         )
 
 
-def _required(plus_one: int, count: int) -> int:
-    index = _index(plus_one, count, "op")
-    if index is None:
-        raise LogError("A graph's op has an input that is no op: it is damaged.")
-    return index
+def _refuse_op(op: pb.Op, calls: int, ops: int, stacks: int) -> None:
+    """LogError: one of its indices points nowhere."""
+    for index, count, what in ((op.call, calls, "call"), (op.forward_op, ops, "op"), (op.stack, stacks, "stack")):
+        _index(index, count, what)
+    for index in op.inputs:
+        if _index(index, ops, "op") is None:
+            raise LogError("A graph's op has an input that is no op: it is damaged.")

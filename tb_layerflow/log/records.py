@@ -141,7 +141,7 @@ class Stack:
     user_frame: int = -1
 
 
-@dataclass
+@dataclass(slots=True)
 class Op:
     """One operation of the graph. `call`, `forward_op`, `stack` and `inputs` are indices."""
 

@@ -37,8 +37,8 @@ def ops(
     lineage = log.run(run).stream(stream).lineage(step)
     numbers = lineage.numbers(path, bucket)
     if search is not None:
-        found = set(lineage.search(search))
-        numbers = [number for number in numbers if number in found]
+        within = set(numbers) if path is not None or bucket is not None else numbers
+        numbers = [number for number in lineage.search(search) if number in within]
     page = [lineage.op(number) for number in numbers[offset : offset + PAGE]]
     stacks: dict[records.Stack, int] = {}
     calls = {path: number for number, path in enumerate(lineage.graph.paths)}
