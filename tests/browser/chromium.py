@@ -31,15 +31,15 @@ class Chromium:
         self._driver = driver
 
     def open(self, address: str, state: Mapping[str, object] | None = None, *, width: int = WIDTH, height: int = HEIGHT,
-             dark: bool = False, prelude: str = "") -> None:  # fmt: skip
+             dark: bool = False, prelude: str = "", trace: bool = False) -> None:  # fmt: skip
         """Open the tab of the TensorBoard at `address` (with its `/`), in the state that a shared link would hold.
 
-        `prelude` is a script that every frame runs before its own.
+        `prelude` is a script that every frame runs before its own. With `trace`, `tasks` can tell what kept the page busy.
         """
         url = f"{address}{'?darkMode=true' if dark else ''}#layerflow"
         if state:
             url += f"&p.layerflow.s={quote(urlencode(state), safe='')}"
-        self._tell(do="open", url=url, width=width, height=height, dark=dark, prelude=prelude)
+        self._tell(do="open", url=url, width=width, height=height, dark=dark, prelude=prelude, trace=trace)
 
     def evaluate(self, script: str) -> Any:
         """What an expression is worth now."""
@@ -64,6 +64,10 @@ class Chromium:
     def picture(self, path: Path) -> None:
         """Write what the window shows as a PNG."""
         self._tell(do="picture", path=str(path))
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """The main thread's tasks of more than 20 ms since a traced page was opened: `clock` and `processor` ms, and `scripts` (addresses)."""
+        return list(self._tell(do="tasks"))
 
     def complaints(self) -> list[str]:
         """Errors in the console, exceptions, policy violations and failed requests since the page was opened."""

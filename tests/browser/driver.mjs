@@ -1,7 +1,8 @@
 // Drives one real Chromium. Reads a command as one line of JSON, answers it with one line of JSON; knows nothing of what it looks at.
 //
 //   {"do": "open", "url", "width", "height", "dark"}    a new page; the one before is closed. With "prelude", a
-//                                                      script, every frame runs it before its own
+//                                                      script, every frame runs it before its own; with "trace", tasks are noted
+//   {"do": "tasks"}                                     the tasks of the main thread since then, which ends the noting
 //   {"do": "evaluate", "script"}                        the value of an expression in the plugin's frame
 //   {"do": "wait", "script", "seconds"}                 until an expression in the plugin's frame is true
 //   {"do": "press", "key"}   {"do": "click", "selector"}
@@ -23,8 +24,9 @@ const context = await chromium.launchPersistentContext(profile, { executablePath
 
 let page = null;
 let complaints = [];
+let trace = null;
 
-async function open({ url, width, height, dark, prelude }) {
+async function open({ url, width, height, dark, prelude, trace: isTraced }) {
   const before = page;
   page = await context.newPage();
   await before?.close();
@@ -41,7 +43,30 @@ async function open({ url, width, height, dark, prelude }) {
   });
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
+  if (isTraced) await startTrace();
   await page.goto(url, { waitUntil: "commit" });
+}
+
+async function startTrace() {
+  const session = await context.newCDPSession(page);
+  trace = { session, events: [] };
+  session.on("Tracing.dataCollected", ({ value }) => trace.events.push(...value));
+  const traceConfig = { includedCategories: ["toplevel", "devtools.timeline", "__metadata"], excludedCategories: ["*"] };
+  await session.send("Tracing.start", { transferMode: "ReportEvents", traceConfig });
+}
+
+// Of each task its milliseconds by the clock and of the processor, and which scripts ran in it.
+async function tasks() {
+  const ended = new Promise((resolve) => trace.session.once("Tracing.tracingComplete", resolve));
+  await trace.session.send("Tracing.end");
+  await ended;
+  const isMain = new Set(trace.events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(({ pid, tid }) => `${pid} ${tid}`));
+  const events = trace.events.filter(({ ph, pid, tid }) => ph === "X" && isMain.has(`${pid} ${tid}`));
+  const scripts = events.filter(({ args }) => args?.data?.url);
+  return events.filter(({ name, dur }) => name.endsWith("RunTask") && dur > 20_000).map(({ ts, dur, tdur, pid, tid }) => {
+    const ran = scripts.filter((each) => each.pid === pid && each.tid === tid && each.ts >= ts && each.ts < ts + dur).map(({ args }) => args.data.url);
+    return { clock: dur / 1000, processor: (tdur ?? dur) / 1000, scripts: [...new Set(ran)] };
+  });
 }
 
 async function frame() {
@@ -56,6 +81,7 @@ async function frame() {
 
 const commands = {
   open,
+  tasks,
   evaluate: async ({ script }) => (await frame()).evaluate(script),
   wait: async ({ script, seconds }) => { await (await frame()).waitForFunction(script, undefined, { timeout: seconds * 1000, polling: 30 }); },
   press: async ({ key }) => {

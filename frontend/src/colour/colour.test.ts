@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fitScale } from "./scale";
-import { css, diverging, mix, parseHex, pixel, sequential, toOklab, type Rgb } from "./tables";
+import { css, diverging, mix, parseHex, pixel, sequential, toOklab, type Rgb, isLight } from "./tables";
 
 const WHITE = parseHex("#fff");
 const PURPLE = parseHex("#8e3a9d");
@@ -33,6 +33,10 @@ test("the diverging table has the panel's colour in its middle and the two ends'
 test("colours are written for CSS and for the pixels of a little-endian image", () => {
   expect(css([142, 58, 157])).toBe("rgb(142 58 157)");
   expect([...new Uint8Array(new Uint32Array([pixel([142, 58, 157])]).buffer)]).toEqual([142, 58, 157, 255]);
+});
+
+test("text on a colour is light or dark as reads better", () => {
+  expect(["rgb(255 255 255)", "rgb(239 138 78)", "rgb(36 104 180)", "rgb(30 33 38)"].map(isLight)).toEqual([true, true, false, false]);
 });
 
 test("a colour that is none is refused", () => {

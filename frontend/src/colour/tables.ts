@@ -69,6 +69,12 @@ export function diverging(negative: Rgb, zero: Rgb, positive: Rgb): Rgb[] {
   });
 }
 
+/** Whether dark text reads better on a colour of `css` than light text. */
+export function isLight(colour: string): boolean {
+  const [red, green, blue] = colour.match(/\d+/g)!.map((channel) => toLinear(Number(channel))) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179;
+}
+
 export const css = ([red, green, blue]: Rgb): string => `rgb(${red} ${green} ${blue})`;
 
 /** The colour as one little-endian RGBA pixel, for a Uint32Array over an ImageData. */

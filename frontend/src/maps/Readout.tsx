@@ -1,5 +1,6 @@
 /** The number under the pointer: its index, itself to the last digit, and its neighbours. */
 import { entryOf, type MapColours } from "../colour/mapPixels";
+import { isLight } from "../colour/tables";
 import { number } from "../format";
 import { words } from "../strings";
 import { exactText, indexText } from "./exactText";
@@ -45,10 +46,10 @@ export function Readout({ store, index, dtype, reachOf, colours, terse }: Readou
                 if (near === null) return <td key={right} class="outside">{words.exact.outside}</td>;
                 const entry = entryOf(near, reach);
                 const shade = near === 0 ? colours.panel : Number.isFinite(near) ? colours.css[entry]! : undefined;
-                const isStrong = Math.abs(entry - 127.5) > 88;
+                const ink = shade === undefined ? "" : isLight(shade) ? "on-light" : "on-dark";
                 return (
                   <td
-                    key={right} class={`${down === 0 && right === 0 ? "centre-cell" : ""}${isStrong ? " strong-cell" : ""}`} style={{ background: shade }}
+                    key={right} class={`${down === 0 && right === 0 ? "centre-cell" : ""} ${ink}`} style={{ background: shade }}
                     title={indexText(indexAt(view, place.plane, place.row + down, place.col + right))}
                   >
                     {number(near, 3)}
