@@ -25,7 +25,10 @@ def chain() -> Graph:
               config='{"activation": "tanh"}' if name == "second" else '{"activation": "relu"}')
         for name in NAMES
     ]  # fmt: skip
-    calls = [Call(".", "model", "Functional", outputs=[port((4, 0))]), Call("x", "x", "Input", "input", parent=0, outputs=[port()])]
+    calls = [
+        Call(".", "model", "Functional", outputs=[port((4, 0))]),
+        Call("x", "x", "Input", "input", parent=0, outputs=[port()]),
+    ]
     for place, name in enumerate(NAMES):
         calls.append(Call(name, name, "Dense", layer=place, parent=0, inputs=[port((place + 1, 0))], outputs=[port()]))
     return Graph("model", calls, layers)
@@ -116,7 +119,23 @@ def test_the_call_through_which_errors_grow_or_shrink_the_most_is_named(tmp_path
 
 def test_errors_that_jump_from_one_record_to_the_next_explode(tmp_path: Path) -> None:
     stream = stream_of(tmp_path, lambda kind, name, step, array: array * 1e5 if kind == "error" and step >= 9 else None)
-    assert {one[::2] for one in found(stream)} == {("exploding_errors", 9)}
+    assert found(stream) == {("exploding_errors", "third", 9)}
+
+
+def test_an_explosion_of_one_record_is_named_where_it_is_extreme(tmp_path: Path) -> None:
+    def at_five(factor: float) -> Any:
+        return lambda kind, name, step, array: array * factor if (kind, name, step) == ("error", "first", 5) else None
+
+    assert ("exploding_errors", "second", 5) in found(stream_of(tmp_path / "extreme", at_five(1e7)))
+    assert stream_of(tmp_path / "passing", at_five(30.0)).findings() == []
+
+
+def test_what_only_passes_zeros_on_is_not_named_beside_the_layer_that_made_them(tmp_path: Path) -> None:
+    def dead(kind: str, name: str, step: int, array: np.ndarray) -> Any:
+        is_cut = kind == "output" or (kind == "error" and name == "first") or (kind == "update" and name != "third")
+        return np.zeros_like(array) if is_cut else None
+
+    assert found(stream_of(tmp_path, dead)) == {("dead_units", "first", 0)}
 
 
 def test_dead_saturated_and_constant_outputs_are_told_apart(tmp_path: Path) -> None:
@@ -141,13 +160,33 @@ def test_a_kernel_out_of_scale_and_units_that_are_alike_are_poor_initialisation(
 
 def test_a_weight_that_stays_while_others_move_is_named(tmp_path: Path) -> None:
     assert found(stream_of(tmp_path / "one", only("update", "second", np.zeros_like))) == {("unchanged_weights", "second", 0)}
-    accumulating = stream_of(tmp_path / "all", lambda kind, name, step, array: array * 0 if kind == "update" and step % 4 else None)
+    accumulating = stream_of(
+        tmp_path / "all", lambda kind, name, step, array: array * 0 if kind == "update" and step % 4 else None
+    )
     assert accumulating.findings() == []
 
 
 def test_update_ratios_out_of_range_are_named(tmp_path: Path) -> None:
-    assert found(stream_of(tmp_path / "large", only("update", "first", lambda array: array * 1e3))) == {("update_too_large", "first", 0)}
-    assert found(stream_of(tmp_path / "small", only("update", "first", lambda array: array * 1e-7))) == {("update_too_small", "first", 0)}
+    assert found(stream_of(tmp_path / "large", only("update", "first", lambda array: array * 1e3))) == {
+        ("update_too_large", "first", 0)
+    }
+    assert found(stream_of(tmp_path / "small", only("update", "first", lambda array: array * 1e-7))) == {
+        ("update_too_small", "first", 0)
+    }
+
+
+def test_a_rate_that_falls_to_nothing_is_named_at_its_step_and_a_schedule_s_end_is_not(tmp_path: Path) -> None:
+    assert found(stream_of(tmp_path / "early", only("update", "first", lambda array: array * 1e-7, 3))) == {
+        ("update_too_small", "first", 3)
+    }
+    assert stream_of(tmp_path / "end", only("update", "first", lambda array: array * 1e-7, 9)).findings() == []
+
+
+def test_one_update_many_times_its_weight_is_named(tmp_path: Path) -> None:
+    stream = stream_of(
+        tmp_path, lambda kind, name, step, array: array * 1e5 if (kind, name, step) == ("update", "first", 6) else None
+    )
+    assert found(stream) == {("update_too_large", "first", 6)}
 
 
 def test_a_layer_whose_readout_is_worse_than_its_inputs_is_named(tmp_path: Path) -> None:
@@ -164,7 +203,9 @@ def test_a_loss_that_does_not_fall_is_named(tmp_path: Path) -> None:
 def test_a_layer_that_no_gradient_reaches_is_disconnected(tmp_path: Path) -> None:
     graph = chain()
     graph.ledger.append(LedgerEntry("first", "weight_gradient", 0, "skipped", "not connected"))
-    assert found(stream_of(tmp_path, graph=graph)) == {("disconnected", "first", 0)}
+    graph.layers.append(Layer("spare", "spare", "Dense", [Weight("kernel", (8, 5), "float32")], called=False))
+    graph.ledger.append(LedgerEntry("spare", "weight_gradient", 0, "skipped", "not connected"))
+    assert found(stream_of(tmp_path, graph=graph)) == {("disconnected", "first", 0), ("disconnected", "spare", 0)}
 
 
 def test_thresholds_can_be_set(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ class Limits:
     saturated: float = 0.95
     constant: float = 1e-5
     update_too_large: float = 0.2
-    update_too_small: float = 1e-7
+    update_too_small: float = 1e-6
     initial_gain: float = 20.0
     readout_drop: float = 0.2
-    readout_errors: float = 3.0
+    readout_errors: float = 2.5
     readout_loss: float = 2.0
     loss_fall: float = 0.02
     loss_records: int = 12

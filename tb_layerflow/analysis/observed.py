@@ -113,8 +113,28 @@ class Observed:
 
     @cached_property
     def groups(self) -> set[int]:
-        """Calls that contain calls other than inputs."""
-        return {call.parent for call in self.graph.calls if call.parent is not None and call.kind != "input"}
+        """Calls that contain calls other than inputs. A layer that runs a cell in a loop is none: nothing inside it is recorded,
+        so it stands for itself.
+        """
+        inner: dict[int, list[Call]] = {}
+        for call in self.graph.calls:
+            if call.parent is not None and call.kind != "input":
+                inner.setdefault(call.parent, []).append(call)
+        return {number for number, calls in inner.items() if not all(_in_a_loop(call) for call in calls)}
+
+    def silent(self, number: int, place: int, scale: float = 0.0) -> bool:
+        """Whether a call's outputs are one number each at a record, to within float32 of their own or this scale: nothing of what
+        it gets is in them.
+        """
+        path, ports = self.graph.calls[number].path, range(len(self.graph.calls[number].outputs))
+        ends = [tuple(self.series("output", path, port, name) for name in ("min", "max")) for port in ports]
+        known = [(float(low[place]), float(high[place])) for low, high in ends if low is not None and high is not None]
+        return bool(known) and all(high - low <= 1e-7 * max(abs(low), abs(high), scale) for low, high in known)
+
+    def fed_nothing(self, number: int, place: int, scale: float = 0.0) -> bool:
+        """Whether all calls that a call gets its inputs from are silent at a record."""
+        sources = self.sources(number)
+        return bool(sources) and all(self.silent(source, place, scale) for source in sources)
 
     @cached_property
     def skipped_steps(self) -> NDArray[np.bool_]:
@@ -218,6 +238,10 @@ def is_kernel(weight: Weight) -> bool:
     two axes).
     """
     return weight.trainable and len(weight.shape) > 1 and "bias" not in weight.name
+
+
+def _in_a_loop(call: Call) -> bool:
+    return bool(call.outputs) and all(tensor.error == "inside a loop" for tensor in call.outputs)
 
 
 def lasting(holds: NDArray[np.bool_], records: int) -> int | None:

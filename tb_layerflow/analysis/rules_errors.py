@@ -13,9 +13,10 @@ def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
     """Errors grow many times over on their way back through the layers, or from one record to the next.
 
     Definition: (depth) the l2 of the error at some output is above `exploding_error` times that at the model's end, in
-    `records` records in a row; the finding names the call through which the error grew the most. (time) the largest l2 of all
-    is above `exploding_growth` times the median of the five records or more before it; the finding names the call with the
-    largest. Source: Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+    `records` records in a row, or in one a hundred times above; the finding names the call through which the error grew the
+    most. (time) the largest l2 of all is above `exploding_growth` times the median of the five records or more before it; the
+    finding names the last call whose own error grew as much: the first that the backward pass reached. Source: Pascanu et al.
+    2013, On the difficulty of training recurrent neural networks.
     """
     flow = _Flow(observed)
     if not flow.paths:
@@ -23,10 +24,12 @@ def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = flow.l2 / flow.end[:, None]
     ratio = np.where(flow.end[:, None] > 0, ratio, np.nan)
-    place = lasting(_largest(ratio) > limits.exploding_error, limits.records)
-    if place is not None:
+    largest = _largest(ratio)
+    places = (lasting(largest > limits.exploding_error, limits.records), lasting(largest > 100 * limits.exploding_error, 1))
+    if any(place is not None for place in places):
+        place = min(place for place in places if place is not None)
         path, factor = flow.strongest(place)
-        reach = float(_largest(ratio)[place])
+        reach = float(largest[place])
         message = (
             f"errors are {reach:.3g} times as large as at the model's end; {path} alone makes them {factor:.3g} times larger."
         )
@@ -40,7 +43,9 @@ def _growing(observed: Observed, limits: Limits, flow: _Flow) -> list[Finding]:
     for place in range(5, len(largest)):
         usual = float(np.nanmedian(largest[:place])) if np.isfinite(largest[:place]).any() else 0.0
         if usual > 0 and largest[place] > limits.exploding_growth * usual:
-            path = flow.paths[int(np.nanargmax(flow.l2[place]))]
+            before = np.where(np.isnan(flow.l2[:place]), 0.0, flow.l2[:place])
+            grown = np.flatnonzero(flow.l2[place] > limits.exploding_growth * np.median(before, axis=0))
+            path = flow.paths[int(grown[-1]) if len(grown) else int(np.nanargmax(flow.l2[place]))]
             factor = float(largest[place] / usual)
             message = f"the error at {path} is {factor:.3g} times as large as errors were before."
             evidence = {"factor": factor, "usual": usual, "limit": limits.exploding_growth}
@@ -54,7 +59,8 @@ def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
     Definition: at some output of a call that is followed by others and stands before none that reaches it otherwise, the l2 of
     the error is below `vanishing_error` times that at the model's end, in `records` records in a row; the finding names the
     call through which it shrank the most. Ends where the error is itself almost zero (below 1e-12: the model has learnt all) do
-    not count. Source: Hochreiter 1991; Bengio et al. 1994, Learning long-term dependencies with gradient descent is difficult.
+    not count, nor calls that put out, or get, one number only: other findings name the cause. Source: Hochreiter 1991; Bengio et
+    al. 1994, Learning long-term dependencies with gradient descent is difficult.
     """
     flow = _Flow(observed)
     if not flow.paths:
@@ -67,6 +73,9 @@ def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
     if place is None:
         return []
     path, factor = flow.strongest(place, shrinking=True)
+    number = observed.numbers[path]
+    if observed.silent(number, place) or observed.fed_nothing(number, place):
+        return []
     message = (
         f"only {best[place]:.3g} of the error at the model's end reaches its beginning; {path} passes on {factor:.3g} of it."
     )
@@ -141,15 +150,14 @@ def _largest(values: Floats) -> Floats:
 def disconnected(observed: Observed, limits: Limits) -> list[Finding]:
     """A layer with trainable weights runs, but no error reaches them: the loss does not depend on it.
 
-    Definition: the step's tape was asked for the gradient of a trainable weight of a layer that was called, and gave none. (An
-    operation without a gradient, `stop_gradient`, or an output that the loss does not use.)
+    Definition: the step's tape was asked for the gradient of a trainable weight, and gave none. (An operation without a gradient,
+    `stop_gradient`, or an output that the loss does not use; calls that nothing depends on are not in the graph.)
     """
-    called = {observed.graph.layers[call.layer].path for call in observed.graph.calls if call.layer is not None}
     trainable = {layer.path for layer in observed.graph.layers if layer.trainable}
     paths = {
         entry.path: entry.reason
         for entry in observed.ledger
-        if entry.kind == "weight_gradient" and entry.reason == "not connected" and entry.path in called & trainable
+        if entry.kind == "weight_gradient" and entry.reason == "not connected" and entry.path in trainable
     }
     if not len(observed.steps):
         return []

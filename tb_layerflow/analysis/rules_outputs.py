@@ -18,8 +18,9 @@ FEWEST = 16
 def dead_units(observed: Observed, limits: Limits) -> list[Finding]:
     """Almost everything that a rectifying layer puts out is zero.
 
-    Definition: the output's smallest value is exactly 0, its layer has weights or gets negative inputs (so that it is the one
-    that cuts), and at least `dead_share` of the elements are zero, in `records` records in a row. A unit that is zero for every
+    Definition: the output's smallest value is exactly 0, its layer is a rectifier by its configuration (or, where that says
+    nothing, has weights or gets negative inputs, and does not put out zeros only), its inputs are not one number, and at least
+    `dead_share` of the elements are zero, in `records` records in a row. A unit that is zero for every
     sample has no gradient and cannot come back (Lu et al. 2019, Dying ReLU and initialization; healthy layers are half to nine
     tenths zero, Glorot et al. 2011, Deep sparse rectifier neural networks).
     """
@@ -29,7 +30,8 @@ def dead_units(observed: Observed, limits: Limits) -> list[Finding]:
         if low is None or share is None or not _rectifies(observed, number, call):
             continue
         place = lasting((low == 0) & (share >= limits.dead_share), limits.records)
-        if place is not None:
+        is_known = _is_rectifier(observed, call)
+        if place is not None and (is_known or share[place] < 1) and not observed.fed_nothing(number, place):
             reach = float(share[place])
             message = f"{reach:.1%} of what {call.path} puts out is zero: its units are dead for these samples."
             evidence = {"zero": reach, "limit": limits.dead_share, "port": port}
@@ -40,8 +42,10 @@ def dead_units(observed: Observed, limits: Limits) -> list[Finding]:
 def _rectifies(observed: Observed, number: int, call: Call) -> bool:
     """Whether the call cuts negative numbers off itself, rather than passing on what another cut."""
     layer = None if call.layer is None else observed.graph.layers[call.layer]
-    if layer is not None and any(len(weight.shape) > 1 for weight in layer.weights):
+    if _is_rectifier(observed, call):
         return True
+    if layer is not None and any(len(weight.shape) > 1 for weight in layer.weights):
+        return observed.activation(call) == layer.type.lower()  # a layer whose configuration names no activation
     for port in range(len(call.inputs)):
         source = observed.origin(number, port)
         if source[0] >= 0:
@@ -117,7 +121,7 @@ def constant(observed: Observed, limits: Limits) -> list[Finding]:
         flat.add((number, port))
         sources = [observed.origin(number, given) for given in range(len(call.inputs))]
         is_passed_on = bool(sources) and all(source in flat for source in sources)
-        is_dead = low[place] == high[place] == 0 and _rectifies(observed, number, call) and _is_rectifier(observed, call)
+        is_dead = low[place] == high[place] == 0 and _is_rectifier(observed, call)
         if not is_passed_on and not is_dead:
             message = f"{call.path} puts out {float(high[place]):.4g} everywhere, whatever the sample is."
             evidence = {"std": float(spread[place]), "largest": float(reach[place]), "limit": limits.constant, "port": port}
@@ -154,7 +158,8 @@ def _gains(observed: Observed, limits: Limits) -> Iterator[Finding]:
         if before is None or after is None or not before[0] > 0 or not after[0] > 0:
             continue
         gain = float(after[0] / before[0])
-        squashes = observed.activation(call) in ("tanh", "sigmoid", "softmax", "softsign", "hard_sigmoid")
+        activation = observed.activation(call)
+        squashes = activation in ("sigmoid", "softmax", "hard_sigmoid") or (activation in ("tanh", "softsign") and after[0] > 0.1)
         if gain > limits.initial_gain or (gain < 1 / limits.initial_gain and not squashes):
             message = f"at the start {call.path} makes what flows through it {gain:.3g} times as large as it was."
             evidence = {"gain": gain, "limit": limits.initial_gain}
