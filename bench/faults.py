@@ -1,4 +1,4 @@
-"""The faulty trainings of `findings.py`: small models on scikit-learn's real data, each with a single fault planted."""
+"""Faulty trainings on which thresholds are set: small models on scikit-learn's real data, each with a single fault planted."""
 
 from __future__ import annotations
 
@@ -12,24 +12,14 @@ import tensorflow as tf
 from keras import layers
 from sklearn import datasets
 
-STEPS, BATCH = 40, 32
+from .case import BATCH, Case, Training
+
+STEPS = 40
 PLANTED = 12
 """The step at which faults that begin during training begin."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One training. `rule` is the fault's, empty for a healthy one; `paths` where it may be named; `follows` rules that what the
-    fault does to the rest of the model satisfies by their own definitions. `held_out`: not looked at when thresholds are set.
-    """
-
-    name: str
-    make: Callable[[], tuple[keras.Model, Any, Any]]
-    rule: str = ""
-    paths: tuple[str, ...] = ()
-    step: int = 0
-    follows: tuple[str, ...] = ()
-    held_out: bool = True
+ANYWHERE = ("*",)
+WITHOUT_A_STEP = ("worse_readout", "loss_does_not_fall")
+"""Rules that look at a training's end: they name no step at which the fault began."""
 
 
 # ---------------------------------------------------------------------------------------------------------------- layers
@@ -135,7 +125,7 @@ def _finished(
 
 
 def digits_mlp(fault: Fault, seed: int = 0) -> tuple[keras.Model, Any, Any]:
-    """Three rectified layers on digits, by momentum: the one on which thresholds are set."""
+    """Three rectified layers on digits, by momentum."""
     keras.utils.set_random_seed(seed)
     inputs = keras.Input((64,), name="pixels")
     x = _dense(fault, inputs, "h1", 32)
@@ -269,17 +259,22 @@ def _shuffled(labels: np.ndarray) -> np.ndarray:
     return np.random.default_rng(5).permutation(labels)
 
 
+def arranged(model: keras.Model, x: Any, y: Any) -> Training:
+    """The rows of STEPS batches, in a random order."""
+    rows = np.resize(np.random.default_rng(1).permutation(len(x)), STEPS * BATCH)
+    return Training(model, x[rows], {key: part[rows] for key, part in y.items()} if isinstance(y, dict) else y[rows])
+
+
 def faulty() -> list[Case]:
-    """Every fault in every architecture; those on `digits mlp` are there to set thresholds."""
+    """Every fault in every architecture."""
     return [
         Case(
             f"{name} in {architecture}",
-            lambda build=build, fault=fault: build(fault),
-            rule,
-            paths,
-            step,
-            follows,
-            architecture != "digits mlp",
+            lambda build=build, fault=fault: arranged(*build(fault)),
+            rule=rule,
+            paths=paths,
+            step=None if rule in WITHOUT_A_STEP else step,
+            also=dict.fromkeys((rule, *follows), ANYWHERE),
         )
         for architecture, build in ARCHITECTURES.items()
         for name, rule, fault, paths, step, follows in _faults()

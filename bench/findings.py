@@ -1,8 +1,8 @@
 """How well findings tell faulty from healthy trainings, on trainings that set no threshold.
 
-`python -m bench findings` trains the held-out half of the suite in `faults.py` and `healthy.py`, every step recorded.
-`python -m bench.findings FOLDER` keeps the logs there (those that exist are not made again), and prints both halves, with each
-finding that is missed or wrong.
+`python -m bench findings` trains the suite in `held_out`, every step recorded. `python -m bench.findings FOLDER` also trains the
+one on which thresholds are set (`faults.py`, `strict_faults.py`, `healthy.py`), keeps the logs in FOLDER (those that exist are
+not made again), and prints each finding that is missed or wrong.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ from __future__ import annotations
 import sys
 import tempfile
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .case import BATCH, EVERY
 from .figure import Figure
 
 if TYPE_CHECKING:
     from tb_layerflow.analysis.findings import Finding
 
-    from .faults import Case
-
-WITHOUT_A_STEP = ("worse_readout", "loss_does_not_fall")
-"""Rules that look at a training's end: they name no step at which the fault began."""
+    from .case import Case
 
 
 class Score(NamedTuple):
@@ -32,28 +31,35 @@ class Score(NamedTuple):
     wrong: int
     healthy: int
 
+    @property
+    def precision(self) -> float:
+        """Findings that a planted fault makes true beside its own count for nothing."""
+        return self.named / max(self.named + self.wrong, 1)
+
+    @property
+    def recall(self) -> float:
+        return self.named / max(self.planted, 1)
+
 
 def measure() -> list[Figure]:
     """The share of findings that are wrong (1 - precision), and of faults that are missed (1 - recall)."""
-    score = scored(True, Path(tempfile.mkdtemp(prefix="layerflow-findings-")))
+    from .held_out import held_out
+
+    score = scored(held_out(), Path(tempfile.mkdtemp(prefix="layerflow-findings-")))
     note = f"of {score.planted} faulty and {score.healthy} healthy trainings"
     return [
-        Figure("findings that are wrong, of all", score.wrong / max(score.named + score.wrong, 1), 0.05, "", note),
-        Figure("planted faults that no finding names", 1 - score.named / max(score.planted, 1), 0.05, "", note),
+        Figure("findings that are wrong, of all", 1 - score.precision, 0.05, "", note),
+        Figure("planted faults that no finding names", 1 - score.recall, 0.05, "", note),
     ]
 
 
-def scored(held_out: bool, folder: Path, say: Any = None) -> Score:
-    """Train one half of the suite and judge what is found; `say` takes a line for each finding that is missed or wrong."""
-    from .faults import faulty
-    from .healthy import healthy
-
+def scored(cases: Sequence[Case], folder: Path, say: Any = None) -> Score:
+    """Train these and judge what is found; `say` takes a line for each finding that is missed or wrong."""
     planted = named = wrong = sound = 0
-    for case in (*healthy(), *faulty()):
-        if case.held_out is not held_out:
-            continue
+    for case in cases:
         found = findings_of(logged(case, folder))
-        is_named, others = judged(case, found)
+        is_named = any(case.names(one) for one in found)
+        others = [one for one in found if not case.names(one) and not case.allows(one)]
         planted, named, sound = planted + bool(case.rule), named + is_named, sound + (not case.rule)
         wrong += len({(one.rule, one.path) for one in others})
         if say is not None and case.rule and not is_named:
@@ -65,7 +71,7 @@ def scored(held_out: bool, folder: Path, say: Any = None) -> Score:
 
 
 def logged(case: Case, folder: Path) -> Path:
-    """The log of a case's training, made if it is not there."""
+    """The log of a case's training, made if it is not there. A RuntimeError where what the case says of itself is not so."""
     place = folder / case.name.replace(" ", "_")
     if (place / "done").exists():
         return place
@@ -74,26 +80,29 @@ def logged(case: Case, folder: Path) -> Path:
 
     import tb_layerflow as layerflow
 
-    from .faults import BATCH, STEPS
+    from .held_out.material import taken
+    from .held_out.witness import Witness
 
-    model, x, y = case.make()
-    rows = np.resize(np.random.default_rng(1).permutation(len(x)), STEPS * BATCH)
-    probe = _taken(x, rows[:128]), _taken(y, rows[:128])
-    late = {STEPS // 2, STEPS - 6, STEPS - 3, STEPS - 1}
+    training = case.make()
+    model, x, y = training[:3]
+    steps = len(next(iter(x.values())) if isinstance(x, dict) else x) // BATCH
+    probe = taken(x, np.arange(128)), taken(y, np.arange(128))
+    late = {steps // 2, steps - 6, steps - 3, steps - 1}
+    witness = Witness(x, y)
     callbacks = [
-        layerflow.LayerFlow(place, every=1, values="none", what=("outputs", "errors", "weights")),
+        *training.callbacks,
+        witness,
+        layerflow.LayerFlow(place, every=EVERY, values="none", what=("outputs", "errors", "weights")),
         layerflow.LayerFlow(place, stream="late", train=False, probe=probe, every=late, values="none", what=("losses",)),
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(_taken(x, rows), _taken(y, rows), batch_size=BATCH, shuffle=False, verbose=0, callbacks=callbacks)
+        model.fit(x, y, batch_size=BATCH, shuffle=False, verbose=0, callbacks=callbacks)
+    if case.proved is not None and not case.proved(witness):
+        raise RuntimeError(f"{case.name}: the fault was not planted, or the healthy training's result is not good.")
     (place / "done").touch()
     keras.backend.clear_session()
     return place
-
-
-def _taken(part: Any, rows: Any) -> Any:
-    return {key: value[rows] for key, value in part.items()} if isinstance(part, dict) else part[rows]
 
 
 def findings_of(place: Path) -> list[Finding]:
@@ -104,22 +113,17 @@ def findings_of(place: Path) -> list[Finding]:
     return [one for name in run.streams for one in run.stream(name).findings() if name == "train" or one.rule == "worse_readout"]
 
 
-def judged(case: Case, found: list[Finding]) -> tuple[bool, list[Finding]]:
-    """(whether the planted fault is named at its call and step, the findings that are wrong)."""
-    right = [one for one in found if one.rule == case.rule and one.path in case.paths]
-    named = any(one.step == case.step or one.rule in WITHOUT_A_STEP for one in right)
-    allowed = {case.rule, *case.follows} if case.rule else set()
-    return named, [one for one in found if one.rule not in allowed]
-
-
 def main(folder: Path) -> None:
-    """Print both halves."""
-    for held_out in (False, True):
-        score = scored(held_out, folder, say=lambda line: print(f"  {line}", flush=True))
-        precision, recall = score.named / max(score.named + score.wrong, 1), score.named / max(score.planted, 1)
-        half = "held out" if held_out else "set the thresholds"
-        print(f"{half}: {score.planted} faulty and {score.healthy} healthy trainings", flush=True)
-        print(f"  precision {precision:.3f} ({score.wrong} wrong findings), recall {recall:.3f}", flush=True)
+    """Print both suites."""
+    from .faults import faulty
+    from .healthy import healthy
+    from .held_out import held_out
+    from .strict_faults import strict
+
+    for name, cases in (("set the thresholds", [*strict(), *healthy(), *faulty()]), ("held out", held_out())):
+        score = scored(cases, folder, say=lambda line: print(f"  {line}", flush=True))
+        print(f"{name}: {score.planted} faulty and {score.healthy} healthy trainings", flush=True)
+        print(f"  precision {score.precision:.3f} ({score.wrong} wrong findings), recall {score.recall:.3f}", flush=True)
 
 
 if __name__ == "__main__":

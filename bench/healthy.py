@@ -1,4 +1,4 @@
-"""The healthy trainings of `findings.py`: models of different kinds on scikit-learn's real data."""
+"""The healthy trainings on which thresholds are set: models of different kinds on scikit-learn's real data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from keras import layers
 from sklearn import datasets
 
-from .faults import ARCHITECTURES, Case, Fault, digits, table
+from .case import Case
+from .faults import ARCHITECTURES, Fault, arranged, digits, table
 
 
 def _sequence(parts: list[Any], data: Any, loss: Any, optimizer: Any, seed: int) -> tuple[keras.Model, Any, Any]:
@@ -86,32 +87,29 @@ SPARSE = "sparse_categorical_crossentropy"
 
 
 def healthy() -> list[Case]:
-    """Models of different kinds; the first nine are there to set thresholds."""
+    """Models of different kinds."""
     dense, conv = layers.Dense, layers.Conv2D
 
-    def case(name: str, parts: list[Any], data: Any, loss: Any, optimizer: Callable[[], Any], held_out: bool = True) -> Case:
-        return Case(name, lambda: _sequence(parts, data(), loss, optimizer(), len(name)), held_out=held_out)
+    def case(name: str, parts: list[Any], data: Any, loss: Any, optimizer: Callable[[], Any]) -> Case:
+        return Case(name, lambda: arranged(*_sequence(parts, data(), loss, optimizer(), len(name))))
 
     adam, fast = (lambda: keras.optimizers.Adam(2e-3)), (lambda: keras.optimizers.Adam(5e-3))
     sgd = lambda: keras.optimizers.SGD(0.1)  # noqa: E731
-    tune = [
+    return [
         case("relu mlp", [lambda: dense(64, "relu"), lambda: dense(32, "relu"), lambda: dense(10, "softmax")], digits, SPARSE,
-             adam, False),
+             adam),
         case("tanh mlp", [lambda: dense(32, "tanh"), lambda: dense(2, "softmax")],
-             lambda: table(datasets.load_breast_cancer), SPARSE, sgd, False),
+             lambda: table(datasets.load_breast_cancer), SPARSE, sgd),
         case("plain conv", [lambda: conv(8, 3, activation="relu"), layers.MaxPooling2D, lambda: conv(16, 2, activation="relu"),
-                            layers.Flatten, lambda: dense(10, "softmax")], _images, SPARSE, adam, False),
+                            layers.Flatten, lambda: dense(10, "softmax")], _images, SPARSE, adam),
         case("regression", [lambda: dense(24, "relu"), lambda: dense(12, "relu"), lambda: dense(1)], _prices, "mse",
-             lambda: keras.optimizers.Adam(5e-3), False),
-        case("linear softmax", [lambda: dense(3, "softmax")], lambda: table(datasets.load_wine), SPARSE, sgd, False),
+             lambda: keras.optimizers.Adam(5e-3)),
+        case("linear softmax", [lambda: dense(3, "softmax")], lambda: table(datasets.load_wine), SPARSE, sgd),
         case("dropout mlp", [lambda: dense(64, "relu"), lambda: layers.Dropout(0.5), lambda: dense(10, "softmax")],
-             digits, SPARSE, lambda: keras.optimizers.RMSprop(2e-3), False),
-        case("recurrent", [lambda: layers.GRU(24), lambda: dense(10, "softmax")], _rows, SPARSE, fast, held_out=False),
-        case("words", [lambda: layers.Embedding(17, 6), layers.Flatten, lambda: dense(10, "softmax")], _words, SPARSE, adam,
-             False),
-        Case("two heads", _two_heads, held_out=False),
-    ]  # fmt: skip
-    held_out = [
+             digits, SPARSE, lambda: keras.optimizers.RMSprop(2e-3)),
+        case("recurrent", [lambda: layers.GRU(24), lambda: dense(10, "softmax")], _rows, SPARSE, fast),
+        case("words", [lambda: layers.Embedding(17, 6), layers.Flatten, lambda: dense(10, "softmax")], _words, SPARSE, adam),
+        Case("two heads", lambda: arranged(*_two_heads())),
         case("autoencoder", [lambda: dense(32, "relu"), lambda: dense(8), lambda: dense(32, "relu"),
                              lambda: dense(64, "sigmoid")], lambda: (digits()[0], digits()[0]), "binary_crossentropy", adam),
         case("two layers of memory", [lambda: layers.LSTM(16, return_sequences=True), lambda: layers.LSTM(16),
@@ -129,12 +127,9 @@ def healthy() -> list[Case]:
         case("both directions", [lambda: layers.Bidirectional(layers.GRU(12)), layers.LayerNormalization,
                                  lambda: dense(10, "softmax")], _rows, SPARSE, fast),
         case("words in a row", [lambda: layers.Embedding(17, 8), lambda: layers.Conv1D(16, 5, strides=3, activation="relu"),
-                                layers.GlobalMaxPooling1D, lambda: dense(10, "softmax")], _words, SPARSE, fast),
-        Case("transformer", _transformer),
-        Case("shared encoder", _shared),
+                                layers.GlobalMaxPooling1D, lambda: dense(10, "softmax")], _words, SPARSE,
+             lambda: keras.optimizers.Adam(3e-2)),
+        Case("transformer", lambda: arranged(*_transformer())),
+        Case("shared encoder", lambda: arranged(*_shared())),
+        *(Case(f"healthy {name}", lambda build=build: arranged(*build(Fault()))) for name, build in ARCHITECTURES.items()),
     ]  # fmt: skip
-    plain = [
-        Case(f"healthy {name}", lambda build=build: build(Fault()), held_out=name not in ("digits mlp", "digits conv"))
-        for name, build in ARCHITECTURES.items()
-    ]
-    return tune + held_out + plain
