@@ -13,6 +13,7 @@ import tensorflow as tf
 import tb_layerflow as layerflow
 from tb_layerflow import cli
 from tb_layerflow.capture.signatures import Signatures
+from tb_layerflow.plugin import routes
 from tests import models
 
 FLOATS = tf.ones((4, 3))
@@ -77,6 +78,8 @@ def test_a_fit_on_data_of_another_shape_names_the_part_of_the_batch(tmp_path: Pa
     (reason,) = reasons(tmp_path)
     assert reason.startswith("step 4: train_step was traced anew (trace 2): argument `x` changed from float32 [4, 2, 4] to ")
     assert "argument `y` changed from float32 [4, 2, 1] to float32 [4, 3, 1]. Every shape" in reason
+    answer = routes.graph(layerflow.reader.LogDir(str(tmp_path)), ".", "train")
+    assert answer.content["execution"]["retraces"] == [reason] and answer.content["execution"]["traces"] == 2
 
 
 def test_the_nearest_earlier_trace_is_compared_with() -> None:
