@@ -286,9 +286,10 @@ def finish(
     """Conclude a recording, and measure what it found."""
     results = [leaf for _, leaf in nests.flatten(outputs) if isinstance(leaf, tf.Tensor)]
     outcome = conclude(recording, results, model=None, selected=needs.selected, kinds=needs.kinds, everything=needs.everything)
-    captured = measured_after(instruments, step, outcome)
     scale = recording.loss_scale
     inverse = None if scale is None or not graphs.belongs(scale, recording.graph) else 1.0 / scale
+    step.gradient_factor = inverse
+    captured = measured_after(instruments, step, outcome)
     factors = [inverse if is_error else None for is_error in outcome.plan.is_error]
     captured |= statistics.measure(outcome.plan.tensors, factors, everything=needs.everything)._asdict()
     captured["batch_size"] = recording.batch_size()

@@ -113,8 +113,7 @@ def is_fused_with_next(tensor: Any) -> bool:
     constant after it), so that `tensor`, which lies in between, exists in no plain step. Where it is asked for, they run apart,
     and round apart.
     """
-    operation = tensor.op
-    if operation.type != "BiasAdd" or operation.inputs[0].op.type not in _CONTRACTIONS:
+    if not _adds_bias(tensor.op):
         return False
     waiting = [tensor]
     while waiting:
@@ -124,3 +123,13 @@ def is_fused_with_next(tensor: Any) -> bool:
             if consumer.type in _PASSED_THROUGH:
                 waiting += consumer.outputs
     return False
+
+
+def _adds_bias(operation: Any) -> bool:
+    """Whether an operation adds a bias to a contraction; Keras 3.3 does so by a plain sum."""
+    if operation.type not in ("BiasAdd", "AddV2") or operation.inputs[0].op.type not in _CONTRACTIONS:
+        return False
+    if operation.type == "BiasAdd":
+        return True
+    shape = operation.inputs[1].shape
+    return bool(shape.is_fully_defined() and shape.rank and shape.num_elements() == shape[-1])

@@ -52,7 +52,7 @@ class Gathered:
         self._step: int | None = None
         self._outputs: dict[str, Any] = {}
         self._errors: dict[str, Any] = {}
-        self._layers: list[Any] = []
+        self._layers: dict[int, tuple[records.Layer, list[Any]]] = {}
         self._lineages: dict[str, FunctionLineage] = {}
         self._is_due = False
         self._traces: list[records.Graph] = []
@@ -71,9 +71,9 @@ class Gathered:
         error: Any = None,
         lineage: FunctionLineage | None = None,
         name: str = "",
-        layers: Sequence[Any] = (),
+        layers: dict[int, tuple[records.Layer, list[Any]]] | None = None,
     ) -> None:
-        """Add one tensor, or a model's layers, to the step; a new step writes the one before."""
+        """Add one tensor, or layers with the values of their weights, to the step; a new step writes the one before."""
         if self._step is not None and step < self._step:
             raise ValueError(f"step must not go back: it was {self._step} already. Received: {step}.")
         if step != self._step:
@@ -86,7 +86,7 @@ class Gathered:
         if lineage is not None:
             self._lineages[name] = lineage
             self._is_due = True
-        self._layers += [layer for layer in layers if not any(layer is known for known in self._layers)]
+        self._layers = (layers or {}) | self._layers
 
     def write(self) -> None:
         """Write the step under way, if there is one; a step that was written already keeps what it had."""
@@ -96,7 +96,7 @@ class Gathered:
         self._is_due = False
         graph, plan = self._graph()
         tables, histograms = unpack.tables(numpy_figures(_measured(plan), plan), plan.rows)
-        self._outputs, self._errors, self._layers = {}, {}, []
+        self._outputs, self._errors, self._layers = {}, {}, {}
         if self._log.last_step is None or step > self._log.last_step:
             self._log.write_record(records.Record(step, self._trace_of(graph), tables, histograms, phase=""))
         self._log.flush()
@@ -129,21 +129,13 @@ class Gathered:
                 plan.add("output", call, 0, self._outputs[name])
             if name in self._errors:
                 plan.add("error", call, 0, self._errors[name], is_error=True)
-        for layer in self._layers:
-            self._add_weights(graph, plan, layer)
+        for place, (layer, tensors) in enumerate(self._layers.values()):
+            graph.layers.append(layer)
+            for number, tensor in enumerate(tensors):
+                plan.add("weight", place, number, tensor)
         for name, lineage in self._lineages.items():
             _add_lineage(graph, _place(graph, places, name), lineage)
         return graph, plan
-
-    def _add_weights(self, graph: records.Graph, plan: Plan, model: Any) -> None:
-        for layer, path in _held(model):
-            weights = layer_table.own_weights(layer)
-            if weights:
-                number = len(graph.layers)
-                described = [layer_table.weight_of(variable) for variable in weights]
-                graph.layers.append(records.Layer(path, layer.name, type(layer).__name__, described))
-                for port, variable in enumerate(weights):
-                    plan.add("weight", number, port, tf.convert_to_tensor(variable))
 
 
 def gather(kind: str, name: str, data: Any, step: Any, writer: Any) -> None:
@@ -172,7 +164,7 @@ def gather_lineage(name: str, function: Any, step: Any, writer: Any) -> None:
 def gather_weights(model: Any, step: Any, writer: Any) -> None:
     """Add the weights of a model or layer to the record of `step`."""
     families.of(model)
-    _gathered(writer).add(_checked_step(step), layers=[model])
+    _gathered(writer).add(_checked_step(step), layers=_weights_of(model))
 
 
 def flush() -> None:
@@ -230,8 +222,17 @@ def _add_lineage(graph: records.Graph, call: int, lineage: FunctionLineage) -> N
     graph.stacks += lineage.stacks
 
 
-def _held(model: Any) -> list[tuple[Any, str]]:
-    return [(found.layer, found.path if found.path != paths.ROOT else found.layer.name) for found in access.reachable(model)]
+def _weights_of(model: Any) -> dict[int, tuple[records.Layer, list[Any]]]:
+    """The layers of a model that have weights, by identity, and what the weights are now: the next step changes them."""
+    held = {}
+    for found in access.reachable(model):
+        layer, weights = found.layer, layer_table.own_weights(found.layer)
+        if weights:
+            path = found.path if found.path != paths.ROOT else layer.name
+            described = [layer_table.weight_of(variable) for variable in weights]
+            values = [tf.identity(tf.convert_to_tensor(variable)) for variable in weights]
+            held[id(layer)] = records.Layer(path, layer.name, type(layer).__name__, described), values
+    return held
 
 
 def _measured(plan: Plan) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -10,9 +11,14 @@ import tensorflow as tf
 from keras import layers
 
 from .functional import WIDTH, chain, numbers, sum_of_mse
-from .row import Hand, Row, fitted, normal, whole
+from .row import LOOP, Hand, Row, callback, fitted, left_by, mse, normal, seeded, whole
 
 GROUP = "Keras's own layers"
+MISSING = (
+    "Keras 3.3 cannot run TimeDistributed over a number of times that it does not know"
+    if keras.__version__.startswith("3.3.")
+    else ""
+)
 
 
 def _trained_chain(hand: Hand, model: Any, x: Any) -> Any:
@@ -44,6 +50,37 @@ def _time_distributed_by_hand(hand: Hand, model: Any, x: Any) -> Any:
     steps = [hand("times/wrapped" + (f"#{time}" if time else ""), wrapped(x[:, time])) for time in range(2)]
     times = hand("times", tf.stack(steps, 1))
     return hand(".", hand("last", model.layers[2](hand("flat", tf.reshape(times, (-1, 4))))))
+
+
+def _unknown_times() -> Row:
+    """Sequences of a length that the trace does not know: Keras maps the wrapped layer over the times.
+
+    They are four, as the samples are: Keras 3.15 takes the one number for the other.
+    """
+
+    def build() -> Any:
+        model = keras.Sequential([layers.Input((None, WIDTH)), layers.TimeDistributed(layers.Dense(2, activation="tanh", name="wrapped"), name="times"),
+                                  layers.GlobalAveragePooling1D(name="mean"), layers.Dense(1, name="last")])  # fmt: skip
+        model.compile(keras.optimizers.SGD(0.05), "mse")
+        return model
+
+    def batches() -> Any:
+        return [(normal(4, 4, WIDTH, seed=number), normal(4, 1, seed=1)) for number in range(3)]
+
+    def run(folder: Path | None) -> list[Any]:
+        model = seeded(build)
+        signature = (tf.TensorSpec((None, None, WIDTH)), tf.TensorSpec((None, 1)))
+        dataset = tf.data.Dataset.from_generator(batches, output_signature=signature)
+        return left_by(model, *model.fit(dataset, verbose=0, callbacks=callback(folder)).history.values())
+
+    def by_hand(hand: Hand) -> dict[str, Any]:
+        times, _, last = seeded(build).layers
+        x, y = batches()[0]
+        outputs = hand("times", tf.stack([times.layer(x[:, time]) for time in range(x.shape[1])], 1))
+        return {"error": mse(y, hand(".", hand("last", last(hand("mean", tf.reduce_mean(outputs, 1))))))}
+
+    return Row(GROUP, "TimeDistributed, the number of times unknown", run, by_hand, structural={"times/wrapped": LOOP},
+               ledger=[("times/wrapped", "", -1, "inside a loop")], missing=MISSING)  # fmt: skip
 
 
 def _embedding() -> Any:
@@ -107,6 +144,7 @@ def rows() -> list[Row]:
             lambda: (normal(12, 2, WIDTH), normal(12, 1)),
             _time_distributed_by_hand,
         ),
+        _unknown_times(),
         _row(
             "Embedding with a mask",
             _embedding,

@@ -16,13 +16,14 @@ def check(row: Row, stream: Any, hand: Hand) -> None:
     leaves = {
         call.path: call
         for number, call in enumerate(graph.calls)
-        if number not in parents and call.kind != "input" and all(port.selected for port in call.outputs)
+        if number not in parents and call.kind != "input" and call.outputs and all(port.selected for port in call.outputs)
     }
     noted = {path for path, _ in hand.outputs}
     known = {call.path for call in graph.calls} | {layer.path for layer in graph.layers}
     assert set(leaves) <= noted | set(row.structural), f"phantom calls: {sorted(set(leaves) - noted - set(row.structural))}"
     assert noted | set(row.structural) <= known, f"calls that are missing: {sorted((noted | set(row.structural)) - known)}"
     assert len({call.path for call in graph.calls}) == len(graph.calls), "no path is ambiguous"
+    assert tuple(stream.steps[stream.records.skipped].tolist()) == row.skipped, "the steps that the loss scaler skipped"
     check_ports(row, leaves, hand)
     for (path, port), tensor in hand.outputs.items():
         same(row, stream, path, "output", port, np.asarray(tensor))

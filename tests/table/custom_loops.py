@@ -50,7 +50,9 @@ class Unrecorded:
         return nullcontext()
 
 
-def _step(model: Any, optimizer: Any) -> Callable[[Any, Any], Any]:
+def plain_step(model: Any, optimizer: Any) -> Callable[[Any, Any], Any]:
+    """The training step of a regression."""
+
     def train_step(x: Any, y: Any) -> Any:
         with tf.GradientTape() as tape:
             loss = mse(y, model(x, training=True))
@@ -68,7 +70,7 @@ def _loop(what: str, wrap: Callable[[Any, Callable[..., Any]], Callable[..., Any
         optimizer = keras.optimizers.Adam(0.01)
         optimizer.build(model.trainable_variables)
         with recorder(folder) as one:
-            step = wrap(one, _step(model, optimizer))
+            step = wrap(one, plain_step(model, optimizer))
             losses = [step(*batch(number)) for number in range(3)]
         return left_by(model, *losses)
 

@@ -90,6 +90,7 @@ def _tensorflow_heads() -> list[Row]:
                     lambda: (normal(12, WIDTH), np.eye(3, dtype=np.float32)[whole(3, 12)]),
                     _forward(activation, kind, from_logits), loss=_by_numbers(activation, kind, from_logits),
                     compiled={"loss": _cross_entropy(kind, from_logits)}, ledger=ledger,
+                    fused_by_2_16=activation == "sigmoid",
                 ))  # fmt: skip
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -9,8 +11,12 @@ import numpy as np
 import tensorflow as tf
 from keras import layers
 
+import tb_layerflow as layerflow
+
+from .custom_loops import recorder
 from .functional import numbers
-from .row import Hand, Row, fitted, mse
+from .regression import batch
+from .row import Hand, Row, fitted, left_by, mse, seeded
 from .subclassed import dense
 
 GROUP = "Precision"
@@ -51,7 +57,66 @@ def _doubles() -> Any:
 def _quantised() -> Any:
     model = keras.Sequential([layers.Input((WIDTH,), name="numbers"), dense(8, "first"), dense(1, "last")])
     model.quantize("int8")
+    model.compile("sgd", "mse")
     return model
+
+
+def _recorded_in_int8() -> Row:
+    def run(folder: Path | None) -> list[Any]:
+        model = seeded(_quantised)
+        if folder is not None:
+            layerflow.record(model, folder, *batch(), what=("outputs", "errors"), statistics="exact")
+        return left_by(model)
+
+    def by_hand(hand: Hand) -> dict[str, Any]:
+        x, y = batch()
+        return {"error": mse(y, _forward(hand, seeded(_quantised), x))}
+
+    return Row(GROUP, "`record` of a model quantised to int8", run, by_hand, stream="record", limits="nothing is changed")
+
+
+def _one_batch_too_large() -> Any:
+    x, y = numbers()()
+    y[0] = 6e4  # times the scale, the gradient is beyond float16: the scaler skips the step and halves the scale
+    return x, y
+
+
+def _after_the_skipped(hand: Hand) -> dict[str, Any]:
+    """The step after the one that is skipped: nothing has changed but the batch."""
+    x, y = batch(1)
+    return {"error": _in_float32(y, _forward(hand, seeded(_with_policy("mixed_float16")), x))}
+
+
+SKIPPED: dict[str, Any] = {"by_hand": _after_the_skipped, "step": 1, "skipped": (0,)}
+
+
+def _loop(what: str, data: Any, **row: Any) -> Row:
+    """A custom loop in half precision that scales its loss itself."""
+
+    def run(folder: Path | None) -> list[Any]:
+        model = seeded(_with_policy("mixed_float16"))
+        optimizer = _scaled("mixed_float16", 1024.0)()
+        optimizer.build(model.trainable_variables)
+        x, y = data()
+        with recorder(folder) as one:
+
+            @one.function
+            def step(x: Any, y: Any) -> Any:
+                with tf.GradientTape() as tape:
+                    loss = _in_float32(y, model(x, training=True))
+                    scaled = optimizer.scale_loss(loss)
+                gradients = tape.gradient(scaled, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+                return loss
+
+            losses = [step(tf.constant(x[place : place + 4]), tf.constant(y[place : place + 4])) for place in (0, 4, 8)]
+        return left_by(model, *(np.asarray(variable) for variable in optimizer.variables), *losses)
+
+    def by_hand(hand: Hand) -> dict[str, Any]:
+        x, y = batch()
+        return {"error": _in_float32(y, _forward(hand, seeded(_with_policy("mixed_float16")), x))}
+
+    return Row(GROUP, what, run, **{"by_hand": by_hand, "tolerance": 5e-3, **row})
 
 
 def rows() -> list[Row]:
@@ -62,5 +127,10 @@ def rows() -> list[Row]:
                loss=_in_float32, compiled={"optimizer": _scaled("mixed_float16", 1024.0)}, tolerance=5e-3),
         fitted(GROUP, "float32 with loss scaling: errors unscaled", _with_policy("float32"), numbers(), _forward,
                compiled={"optimizer": _scaled("float32", 1024.0)}),
+        replace(fitted(GROUP, "`mixed_float16`, a step that the loss scaler skips: marked", _with_policy("mixed_float16"), _one_batch_too_large,
+                       _forward, compiled={"optimizer": _scaled("mixed_float16", 1024.0)}, tolerance=5e-3), **SKIPPED),
+        _loop("`mixed_float16` in a custom loop with `LossScaleOptimizer`", numbers()),
+        _loop("`mixed_float16` in a custom loop, a step that the loss scaler skips: marked", _one_batch_too_large, **SKIPPED),
+        _recorded_in_int8(),
         fitted(GROUP, "float64", _double, _doubles, _forward),
     ]  # fmt: skip

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 import tb_layerflow as layerflow
 
-from .custom_loops import LOOP, recorder
+from .custom_loops import LOOP, plain_step, recorder
 from .functional import WIDTH
 from .regression import batch, compiled, forward, two_layers
 from .row import Hand, Row, left_by, mse, normal, seeded
@@ -86,6 +86,33 @@ def _given() -> Row:
     return Row(RECORD, "`outputs` and `errors` of tensors one already has", run, by_hand, stream="manual", trains=False)
 
 
+def _weights() -> Row:
+    """`weights` in a loop of one's own, before each step: of the model as it is left by two of them."""
+
+    def trained(steps: int, folder: Path | None) -> Any:
+        model = seeded(two_layers)
+        optimizer = keras.optimizers.SGD(0.05)
+        optimizer.build(model.trainable_variables)
+        step = tf.function(plain_step(model, optimizer))
+        for number in range(steps):
+            if folder is not None:
+                layerflow.summary.weights(model, step=number, writer=folder)
+            step(*batch(number))
+        layerflow.summary.flush()
+        return model
+
+    def by_hand(hand: Hand) -> dict[str, Any]:
+        model = trained(2, None)
+        named = {
+            (layer.name, number): np.asarray(weight) for layer in model.layers for number, weight in enumerate(layer.weights)
+        }
+        hand.errors["weight"] = named
+        return {}
+
+    return Row(RECORD, "`weights` in a custom loop", lambda folder: left_by(trained(3, folder)), by_hand, stream="manual", step=2,
+               kept="weights", has_errors=False)  # fmt: skip
+
+
 def _record_by_hand(hand: Hand) -> dict[str, Any]:
     x, y = batch()
     return {"error": mse(y, forward(hand, compiled(), x))}
@@ -122,5 +149,5 @@ def rows() -> list[Row]:
         _recorded("`record` of a Keras model, with labels", compiled, _record_by_hand, x=lambda: batch()[0], y=lambda: batch()[1]),
         _recorded("`record` of a `tf.function`", _function, _function_by_hand, x=lambda: batch()[0]),
         _recorded("`record` of a `tf.Module`", Plain, _module_by_hand, x=lambda: batch()[0]),
-        _given(),
+        _given(), _weights(),
     ]  # fmt: skip

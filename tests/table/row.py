@@ -84,7 +84,9 @@ class Row:
     `run(folder)` does it and returns what is left (weights, losses), recorded into `folder`, or plainly where that is None.
     `by_hand(hand)` writes the recorded pass, and returns its losses by the kind of error. `structural` maps calls to the reason
     (one of STRUCTURAL) why they have no numbers or no errors; `tolerance` is that of outputs and errors, `left_within` that of
-    what is left (0: bit by bit).
+    what is left (0: bit by bit); `skipped` are the steps that the loss scaler skips. `kept` says in words what is recorded, where
+    that is not outputs; `fused_by_2_16`: TensorFlow 2.16 computes an output and its activation at once in steps that are not
+    recorded, and rounds otherwise; `missing` says which version of Keras lacks what the row needs, in one that does.
     """
 
     group: str
@@ -100,6 +102,10 @@ class Row:
     left_within: float = 0.0
     limits: str = ""
     has_errors: bool = True
+    skipped: tuple[int, ...] = ()
+    kept: str = ""
+    missing: str = ""
+    fused_by_2_16: bool = False
 
     @property
     def is_full(self) -> bool:
@@ -109,6 +115,8 @@ class Row:
     @property
     def recorded(self) -> str:
         """What of the kind is recorded, in words."""
+        if self.kept:
+            return self.kept
         reasons = ", ".join(sorted(set(self.structural.values())))
         whole = "outputs and errors" if self.has_errors else "outputs"
         return f"{whole}; structure only: {reasons}" if reasons else whole
