@@ -45,7 +45,6 @@ def tensorboard(log_dir: Path | str, *arguments: str, program: Sequence[str] = A
 
 def _address(server: subprocess.Popen[bytes], said: int) -> str:
 
-
     deadline = time.monotonic() + START_SECONDS
     while True:
         text = os.pread(said, 1 << 20, 0).decode(errors="replace")

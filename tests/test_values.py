@@ -269,9 +269,9 @@ def test_what_cannot_fit_does_not_leave_the_step(tmp_path: Path, monkeypatch: py
     left: dict[Any, int] = {}
     copied = values.ExactValues._copied
 
-    def counted(self: Any, one: Any, step: Any) -> Any:
+    def counted(self: Any, one: Any, *rest: Any) -> Any:
         left[one.rows[0]] = one.bytes
-        return copied(self, one, step)
+        return copied(self, one, *rest)
 
     monkeypatch.setattr(values.ExactValues, "_copied", counted)
     train(convolutional(), tmp_path, values=Values(samples=2, every=1, record_bytes=4000))

@@ -74,7 +74,7 @@ def _alike(tensors: Sequence[Any], factors: Sequence[Any], skip: Any) -> list[li
 def channels_reducer(*, everything: bool = False, skip: Any = None) -> Callable[[Any, int], tuple[Any, Any]]:
     """A function from a float32 tensor, the batch axis first, and the size of its last axis, to figures of its part (or of all of
     it) per channel, float32 [5 * channels]: mean, mean squared deviation, min, max, how many are zero; and to the number of
-    positions they are from.
+    elements they are from.
     """
     reducer = _Reducer(everything, skip)
     return reducer.channels
@@ -136,9 +136,8 @@ class _Reducer:
 
     def add_alike(self, tensors: Sequence[Any], factor: Any) -> None:
         """Reduce tensors of one number of elements, which are all of their part, as the rows of one."""
-        rows = raw.Pack(
-            values=[raw.Reshape(tensor=raw.Cast(x=tensor, DstT=tf.float32), shape=self._flat) for tensor in tensors], axis=0
-        )
+        floats = [tensor if tensor.dtype == tf.float32 else tf.cast(tensor, tf.float32) for tensor in tensors]
+        rows = raw.Pack(values=[raw.Reshape(tensor=one, shape=self._flat) for one in floats], axis=0)
         if factor is not None:
             rows = raw.Mul(x=rows, y=factor)
         along = tf.constant([1])
@@ -174,7 +173,7 @@ class _Reducer:
             raw.Max(input=positions, axis=along),
             raw.Sum(input=raw.Cast(x=raw.Equal(x=positions, y=self._zero), DstT=tf.float32), axis=along),
         ]
-        return raw.ConcatV2(values=figures, axis=self._first), raw.Size(input=chosen) // channels
+        return raw.ConcatV2(values=figures, axis=self._first), raw.Size(input=chosen)
 
     def measured(self, order: Sequence[int], shapes: Sequence[Any]) -> Measured:
         """All that was added, in the order of the tensors' numbers; `order` has the numbers as they were added."""
@@ -192,11 +191,15 @@ class _Reducer:
         dynamic = iter(self._dynamic_shapes)
         found = {index: next(dynamic) for index in order if not shapes[index].is_fully_defined()}
         pieces: list[Any] = []
+        known: list[int] = []  # sizes that wait to become one constant
         for index, shape in enumerate(shapes):
             if index not in found:
-                pieces.append(np.array(shape, np.int32))
+                known += shape.as_list()
                 continue
+            pieces.append(np.array(known, np.int32))
+            known = []
             pieces += [found[index]] if shape.rank is not None else [tf.reshape(tf.size(found[index]), [1]), found[index]]
+        pieces.append(np.array(known, np.int32))
         return pieces
 
     def _mean(self, flat: Any) -> Any:

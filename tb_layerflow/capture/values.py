@@ -6,7 +6,7 @@ and with it all of the step's memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,11 +82,12 @@ class ExactValues:
         leaving = self._figures(found, step, outcome, traced)
         sizes = [(value_cuts.importance(outcome.graph, one.rows), one.bytes or 0) for one in found]
         gone = value_cuts.cut(sizes, self._settings.record_bytes)
+        first = _taking_first(self._settings.samples)
         for place, one in enumerate(found):
             if place in gone:
                 traced.cut += [(row, one.bytes or 0) for row in one.rows]
                 continue
-            copied = self._copied(one, step)
+            copied = self._copied(one, step, first)
             one.dtype = copied.dtype.name
             leaving[str(len(traced.tensors))] = copied
             traced.tensors.append(one)
@@ -173,21 +174,20 @@ class ExactValues:
 
     # -------------------------------------------------------------------------------------------------- what leaves the step
 
-    def _copied(self, one: _Tensor, step: Step) -> Any:
-        kept = one.tensor if one.rows[0][0] in WEIGHT_KINDS else self._first_samples(one.tensor)
+    def _copied(self, one: _Tensor, step: Step, first: Callable[[Any], Any]) -> Any:
+        kept = one.tensor if one.rows[0][0] in WEIGHT_KINDS else self._first_samples(one.tensor, first)
         if one.is_error:
             kept = tf.cast(kept, tf.float32)
             return kept if step.gradient_factor is None else kept * step.gradient_factor
         return kept if kept.dtype.name in value_files.DTYPES else tf.cast(kept, tf.float32)
 
-    def _first_samples(self, tensor: Any) -> Any:
+    def _first_samples(self, tensor: Any, first: Callable[[Any], Any]) -> Any:
         samples = self._settings.samples
         if samples is None or tensor.shape.rank in (None, 0):
             return tf.identity(tensor)
-        batch = tensor.shape[0]
-        if batch is not None:
-            return tf.identity(tensor) if batch <= samples else tf.gather(tensor, np.arange(samples, dtype=np.int32))
-        return tf.gather(tensor, tf.range(tf.minimum(samples, tf.shape(tensor)[0])))
+        if tensor.shape[0] is not None and tensor.shape[0] <= samples:
+            return tf.identity(tensor)
+        return first(tensor)
 
     def _figures(self, found: list[_Tensor], step: Step, outcome: Outcome, traced: _Traced) -> dict[str, Any]:
         """Per channel of every output, input and error, from the part that its statistics are from."""
@@ -211,6 +211,12 @@ class ExactValues:
         if one.rows[0][0] in WEIGHT_KINDS or not parts[0].ndim:
             return parts[0]
         return (parts[0] if len(parts) == 1 else np.concatenate(parts))[: self._settings.samples]
+
+
+def _taking_first(samples: int | None) -> Callable[[Any], Any]:
+    """A function from a tensor to its first samples, whose constants all tensors share."""
+    begin, end, step = (tf.constant([number]) for number in (0, samples or 0, 1))
+    return lambda tensor: tf.raw_ops.StridedSlice(input=tensor, begin=begin, end=end, strides=step)
 
 
 def shifted(exact: Exact, other: Exact, *, calls: int, slots: int, layers: list[int]) -> None:
@@ -250,11 +256,9 @@ def _merged(traced: list[tuple[list[Row], int | None, int]], replicas: list[dict
     merged, place = [], 0
     for number, (rows, slot, channels) in enumerate(traced):
         end = place + FIGURES * channels
-        parts = [
-            (int(replica["figures_of"][number]), replica["figures"][place:end].reshape(FIGURES, channels).astype(np.float64))
-            for replica in replicas
-        ]
-        parts = [part for part in parts if part[0]]
+        figures = [replica["figures"][place:end].reshape(FIGURES, channels).astype(np.float64) for replica in replicas]
+        counts = [int(replica["figures_of"][number]) // channels for replica in replicas]
+        parts = [part for part in zip(counts, figures, strict=True) if part[0]]
         place = end
         if parts:
             merged.append(ExactArray(list(rows), _together(parts), "float32", slot))

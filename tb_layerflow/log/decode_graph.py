@@ -132,8 +132,8 @@ def _add_lineage(graph: Graph, message: pb.Graph) -> None:
         raise LogError("A graph's stacks or ops refer to a string or a frame that it lacks: it is damaged.") from error
     calls, ops, stacks = len(graph.calls), len(message.ops), len(graph.stacks)
     for op, (name, type_) in zip(message.ops, names, strict=True):  # there may be hundreds of thousands
-        call, forward, stack, inputs = op.call, op.forward_op, op.stack, [index - 1 for index in op.inputs]
-        if not (0 <= call <= calls and forward <= ops and stack <= stacks) or (
+        call, forward, made, inputs = op.call, op.forward_op, op.stack, [index - 1 for index in op.inputs]
+        if not (0 <= call <= calls and forward <= ops and made <= stacks) or (
             inputs and not 0 <= min(inputs) <= max(inputs) < ops
         ):
             _refuse_op(op, calls, ops, stacks)
@@ -146,7 +146,7 @@ def _add_lineage(graph: Graph, message: pb.Graph) -> None:
                 op.backward,
                 forward - 1 if forward else None,
                 op.variable,
-                stack - 1 if stack else None,
+                made - 1 if made else None,
                 op.fate,
                 inputs,
                 op.body,

@@ -77,4 +77,3 @@ def same(row: Row, stream: Any, path: str, kind: str, port: int, expected: np.nd
         allowed = row.tolerance * np.maximum(np.abs(numbers), size)
         wrong = np.abs(found - numbers) > allowed
         assert not wrong.any(), f"{where}: {found[wrong][:3]}, by hand {numbers[wrong][:3]}"
-

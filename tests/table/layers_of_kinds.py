@@ -79,7 +79,9 @@ def _masked_by_hand(hand: Hand, model: Any, x: Any) -> Any:
 
 
 def _convolutional() -> Any:
-    return keras.Sequential([layers.Input((TIMES, 4, 1)), layers.ConvLSTM1D(2, 2, name="memory"), layers.Flatten(name="flat"), dense()])
+    return keras.Sequential(
+        [layers.Input((TIMES, 4, 1)), layers.ConvLSTM1D(2, 2, name="memory"), layers.Flatten(name="flat"), dense()]
+    )
 
 
 def _convolutional_by_hand(hand: Hand, model: Any, x: Any) -> Any:
@@ -215,6 +217,7 @@ def _looped(probes: int, *names: str) -> dict[str, Any]:
 
 def rows() -> list[Row]:
     """The rows of this file."""
+
     def looped(what: str, layer: Any, *names: str) -> Row:
         return fitted(GROUP, what, _recurrent(layer), words, _whole_layer, **_looped(len(names), *names))
 
@@ -241,4 +244,3 @@ def rows() -> list[Row]:
         fitted(GROUP, "ragged tensors", _unusual_model, _ragged, _unusual_by_hand),
         fitted(GROUP, "sparse tensors", _unusual_model, _sparse, _unusual_by_hand),
     ]  # fmt: skip
-
