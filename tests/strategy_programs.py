@@ -119,11 +119,34 @@ def worker(folder: str) -> list[np.ndarray]:
     return [weight.numpy()]
 
 
+def worker_fit(folder: str, recorded: bool) -> list[np.ndarray]:
+    """One of two workers: `fit` of a `tf_keras` model under MultiWorkerMirroredStrategy, each writing its own run."""
+    import tensorflow as tf
+    import tf_keras
+
+    import tb_layerflow as layerflow
+
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    layers = tf_keras.layers
+    with strategy.scope():
+        model = tf_keras.Sequential([layers.InputLayer((WIDTH,), name="numbers"),
+                                     layers.Dense(WIDTH, kernel_initializer="identity", name="first"),
+                                     layers.Dense(1, kernel_initializer="ones", name="last")])  # fmt: skip
+        model.compile(tf_keras.optimizers.SGD(0.1), "mse")
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
+    dataset = tf.data.Dataset.from_tensor_slices(batches()).batch(BATCH).with_options(options)
+    callbacks = [layerflow.LayerFlow(folder, every=1, statistics="exact", strict=True)] if recorded else []
+    history = model.fit(dataset, verbose=0, callbacks=callbacks)
+    return [np.asarray(variable) for variable in model.variables] + [np.asarray(values) for values in history.history.values()]
+
+
 def main(name: str, folder: str) -> None:
     """Run a program, and keep what it leaves in `<folder>/left.npz`."""
     os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
-    if name == "worker":
-        left = worker(str(Path(folder) / "log"))
+    if name.startswith("worker"):
+        log = str(Path(folder) / "log")
+        left = worker(log) if name == "worker" else worker_fit(log, name != "worker_fit:plain")
         folder = str(Path(folder) / f"left_{json.loads(os.environ['TF_CONFIG'])['task']['index']}")
         Path(folder).mkdir()
     else:
