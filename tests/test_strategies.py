@@ -125,6 +125,9 @@ def test_each_of_two_workers_writes_its_own_run_and_waits_for_nobody(tmp_path: P
     np.testing.assert_array_equal(weights[0][0], weights[1][0])
 
 
+@pytest.mark.skipif(
+    tf.__version__.startswith("2.16."), reason="two workers of tf_keras 2.16 wait for each other, recorded or not"
+)
 def test_two_workers_that_fit_a_model_of_tf_keras_write_a_run_each_and_train_as_without(tmp_path: Path) -> None:
     pytest.importorskip("tf_keras")
     recorded = as_two_workers("worker_fit", tmp_path / "recorded")
