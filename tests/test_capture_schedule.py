@@ -223,3 +223,29 @@ def test_streams_have_the_names_that_were_given(tmp_path: Path) -> None:
     fit(model, layerflow.LayerFlow(tmp_path, stream="mine", probe=(x, y), every=8))
     assert layerflow.record(model, tmp_path, x, y, stream="once", step=3).steps.tolist() == [3]
     assert layerflow.reader.LogDir(tmp_path).run(".").streams == ["mine", "mine_probe", "once"]
+
+
+class ByLength(keras.Model):
+    """Runs one layer or another by the length of its input, which is known when the step is traced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.short = keras.layers.Dense(2, name="short")
+        self.long = keras.layers.Dense(3, name="long")
+
+    def call(self, x: Any) -> Any:
+        return tf.reduce_mean(self.short(x) if x.shape[1] == 2 else self.long(x), [1, 2])
+
+
+def test_of_several_traces_the_one_that_ran_is_told(tmp_path: Path) -> None:
+    model = ByLength()
+    inputs = [np.ones((4, length, 3), np.float32) for length in (2, 5)]
+    for x in inputs:
+        model(x)
+    model.compile("sgd", "mse")
+    callback = layerflow.LayerFlow(tmp_path, every=1, values="none")
+    for number in (0, 1, 0, 1):
+        model.fit(inputs[number], np.zeros(4, np.float32), batch_size=4, verbose=0, callbacks=[callback])
+    stream = layerflow.open(tmp_path)
+    ran = [[name for name in ("short", "long") if stream.graph_at(step).find(name)] for step in stream.steps]
+    assert ran == [["short"], ["long"], ["short"], ["long"]]

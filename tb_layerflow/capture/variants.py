@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,8 @@ from .warn import say
 
 _MADE_UP_NAME = re.compile(r"(input|input_layer|keras_tensor)(_[0-9]+)?|.*_input")
 """Names that Keras gives to inputs by counting; they differ from process to process, and say nothing."""
+
+_TRACE = "trace:"
 
 
 class DataEnded(Exception):
@@ -96,7 +98,6 @@ class StepVariant:
     traces: list[_Trace] = field(default_factory=list)
     _recorded: Any = None
     _plain: Any = None
-    _current: int = -1
     _times_traced: int = 0
     _failure: Exception | None = None
     _nothing_ran: bool = False
@@ -155,11 +156,10 @@ class StepVariant:
             return Captured(None, [], -1, logs, failure=self._failure)
         seconds = time.perf_counter() - started
         if len(self.traces) > known:
-            self._current = len(self.traces) - 1
             self._times_traced += 1
             self._report(seconds)
         traced = len(self.traces) > known and not self._eager
-        trace = self.traces[self._current]
+        trace = self.traces[_trace_that_ran(captured)]
         if self._eager:
             self.traces.clear()
         found = Captured(trace.outcome, captured, trace.number, logs, instruments=self.instruments)
@@ -273,6 +273,7 @@ class StepVariant:
             captured["iterations_after"] = tf.identity(tf.convert_to_tensor(families.iterations_of(optimizer)))
         outcome.plan.forget_tensors()
         if _first_replica():
+            captured[f"{_TRACE}{len(self.traces)}"] = captured["batch_size"]
             self.traces.append(_Trace(len(self.traces), outcome))
         return captured
 
@@ -288,6 +289,13 @@ _PARTS = ("x", "y", "sample_weight")
 def _named_parts(batch: Any) -> dict[str, Any]:
     parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)
     return dict(zip(_PARTS, parts, strict=False))
+
+
+def _trace_that_ran(captured: Sequence[dict[str, Any]]) -> int:
+    """Which of a function's traces gave this: what they return differs in a name, so that no number has to leave the device."""
+    name = next(name for name in captured[0] if name.startswith(_TRACE))
+    captured[0].pop(name)
+    return int(name.removeprefix(_TRACE))
 
 
 def _step_of(model: Any, role: str) -> Callable[[Any], Any]:
