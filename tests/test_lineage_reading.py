@@ -10,6 +10,7 @@ import pytest
 from tb_layerflow import cli
 from tb_layerflow.analysis import chain
 from tb_layerflow.log import encode
+from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import Call, Frame, Graph, Layer, Op, Stack
 from tb_layerflow.log.stamp import Stamp
 from tb_layerflow.log.writer import StreamWriter
@@ -81,6 +82,15 @@ def test_what_is_asked_wrongly_is_refused(stream: Stream) -> None:
         stream.ops(bucket="nope")
     with pytest.raises(ValueError, match="of a call or of a bucket"):
         stream.ops("encoder", bucket="loss")
+
+
+def test_an_operation_that_takes_from_none_is_refused_when_it_is_asked_for(tmp_path: Path) -> None:
+    whole = graph()
+    whole.ops[3].inputs = [9]
+    stream = LogDir(write(tmp_path, whole)).run(".").stream("train")
+    assert [op.name for op in stream.ops("encoder/first_dense")] == ["MatMul"]
+    with pytest.raises(LogError, match="refers to op 9, but has 4"):
+        stream.ops("encoder#1")
 
 
 def test_a_line_leads_to_its_calls_and_to_groups_that_lie_in_it(stream: Stream) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tb_layerflow.analysis import chain
 from tb_layerflow.log import decode, records
+from tb_layerflow.log.decode_ops import Ops
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import Frame
 
@@ -62,18 +66,17 @@ class Op:
 class Lineage:
     """The operations of a trace. `source` has the text of users' lines by (file, line), where it was kept."""
 
-    def __init__(self, graph: Graph, whole: records.Graph) -> None:
+    def __init__(self, graph: Graph, ops: Ops) -> None:
         self.graph = graph
-        self.source = whole.source
-        self._ops = whole.ops
-        self._stacks = whole.stacks
+        self.source = ops.source
+        self._ops = ops
 
     def __len__(self) -> int:
         return len(self._ops)
 
     def op(self, number: int) -> Op:
-        """One operation by its number."""
-        one = self._ops[number]
+        """One operation by its number. LogError where it refers to others that there are not."""
+        one, ops = self._ops.op(number), self._ops
         return Op(
             number=number,
             name=one.name,
@@ -81,12 +84,12 @@ class Lineage:
             direction="backward" if one.backward else "forward",
             call=None if one.call is None else self.graph.paths[one.call],
             bucket=one.bucket,
-            forward_op=None if one.forward_op is None else self._ops[one.forward_op].name,
+            forward_op=None if one.forward_op is None else ops.strings[ops.name[one.forward_op]],
             variable=one.variable,
             fate=one.fate,
             body=one.body,
             inputs=tuple(one.inputs),
-            stack=_NO_STACK if one.stack is None else self._stacks[one.stack],
+            stack=_NO_STACK if one.stack is None else ops.stacks[one.stack],
         )
 
     def ops(self, path: str | None = None, bucket: str | None = None) -> list[Op]:
@@ -112,22 +115,26 @@ class Lineage:
 
     def inside(self, call: int) -> list[int]:
         """The numbers of the operations of a call and of those inside it."""
-        wanted = {call}
-        for number, one in enumerate(self.graph.record.calls[call + 1 :], call + 1):
-            if one.parent in wanted:
-                wanted.add(number)
-        return sorted(op for number in wanted for op in self._by_call.get(number, ()))
+        return _numbers(self._is_inside(call))
+
+    def _is_inside(self, call: int) -> NDArray[np.bool_]:
+        """Of each operation, whether the call or one inside it made it."""
+        calls = self.graph.record.calls
+        wanted = np.zeros(len(calls) + 1, np.bool_)  # the last is for those that no call made
+        wanted[call] = True
+        for number, one in enumerate(calls[call + 1 :], call + 1):
+            wanted[number] = one.parent is not None and wanted[one.parent]
+        return wanted[self._ops.call]
 
     def chain(self, path: str) -> list[str]:
         """What a call runs, in words and in order: Keras's method, `keras.ops`, TensorFlow's function, the operation."""
-        call = self.graph.call(path).number
-        ops = [self._ops[number] for number in self.inside(call) if not self._ops[number].backward]
-        types = {number: one.type for number, one in enumerate(self.graph.record.calls)}
+        ops, calls = self._ops, self.graph.record.calls
+        forward = np.flatnonzero(self._is_inside(self.graph.call(path).number) & ~ops.backward)
+        made = zip(ops.call[forward].tolist(), ops.stack[forward].tolist(), ops.type[forward].tolist(), strict=True)
         return chain.words(
             [
-                chain.Step(types[op.call], _NO_STACK.frames if op.stack is None else self._stacks[op.stack].frames, op.type)
-                for op in ops
-                if op.call is not None
+                chain.Step(calls[call].type, () if stack < 0 else ops.stacks[stack].frames, ops.strings[type_])
+                for call, stack, type_ in made
             ]
         )
 
@@ -137,22 +144,28 @@ class Lineage:
         A line made a call where forward operations of its own have it among their frames, and a group where all inside it have.
         """
         is_meant = _line_matcher(place)
-        hit = {number for number, stack in enumerate(self._stacks) if any(map(is_meant, stack.frames))}
-        found = {op.call for op in self._ops if op.call is not None and not op.backward and op.stack in hit}
-        for number in {call.parent for call in self.graph.record.calls if call.parent is not None}:
-            forward = [op for op in map(self._ops.__getitem__, self.inside(number)) if not op.backward]
-            if forward and all(op.stack in hit for op in forward):
-                found.add(number)
-        return [self.graph.calls[number] for number in sorted(found)]
+        calls, is_forward = self.graph.record.calls, self._is_forward_of_call
+        of_line = is_forward & self._of_stacks(any(map(is_meant, stack.frames)) for stack in self._ops.stacks)
+        inside, hit = (np.bincount(self._ops.call[mask], minlength=len(calls)) for mask in (is_forward, of_line))
+        is_found = hit > 0
+        for number in reversed(range(len(calls))):  # what is inside a call began after it
+            parent = calls[number].parent
+            if parent is not None:
+                inside[parent] += inside[number]
+                hit[parent] += hit[number]
+        is_found |= (inside > 0) & (hit == inside)
+        return [self.graph.calls[number] for number in np.flatnonzero(is_found)]
 
     def search(self, text: str) -> list[int]:
         """The numbers of the operations whose name, type, variable or user line (`model.py:42`, its text) holds `text`."""
-        wanted = text.casefold()
-        lines = {number for number, text in enumerate(self._stack_words) if wanted in text}
-        by_words = [number for number, text in enumerate(self._words) if wanted in text]
-        if not lines:
-            return by_words
-        return sorted({*by_words, *(number for number, op in enumerate(self._ops) if op.stack in lines)})
+        wanted, ops = text.casefold(), self._ops
+        strings, variables = (_holding(wanted, words) for words in (self._strings, map(str.casefold, ops.variables)))
+        by_line = self._of_stacks(wanted in words for words in self._stack_words)
+        return _numbers(strings[ops.name] | strings[ops.type] | variables[ops.variable] | by_line)
+
+    def _of_stacks(self, holds: Iterable[bool]) -> NDArray[np.bool_]:
+        """What holds of each stack, for each operation; of one without a stack nothing does."""
+        return np.array([*holds, False])[self._ops.stack]
 
     def _lines(self, stack: records.Stack) -> list[str]:
         users = [frame for frame in stack.frames if frame.origin == "user"]
@@ -162,41 +175,37 @@ class Lineage:
     @cached_property
     def _stack_words(self) -> list[str]:
         """What is searched of each stack."""
-        return ["\n".join(self._lines(stack)) for stack in self._stacks]
+        return ["\n".join(self._lines(stack)) for stack in self._ops.stacks]
 
     @cached_property
-    def _words(self) -> list[str]:
-        """What is searched of each operation."""
-        return [f"{op.name}\n{op.type}\n{op.variable}".casefold() for op in self._ops]
+    def _strings(self) -> list[str]:
+        """The strings, as they are searched."""
+        return [text.casefold() for text in self._ops.strings]
 
     def lines(self) -> dict[tuple[str, int], list[int]]:
         """The users' lines, each with the numbers of the calls that have forward operations from it."""
         return self._calls_by_line
 
     @cached_property
+    def _is_forward_of_call(self) -> NDArray[np.bool_]:
+        return (self._ops.call >= 0) & ~self._ops.backward
+
+    @cached_property
     def _calls_by_line(self) -> dict[tuple[str, int], list[int]]:
-        made = {(op.stack, op.call) for op in self._ops if op.call is not None and not op.backward and op.stack is not None}
+        calls, is_meant = len(self.graph.record.calls), self._is_forward_of_call & (self._ops.stack >= 0)
+        pairs = np.unique(self._ops.stack[is_meant] * calls + self._ops.call[is_meant])
         found: dict[tuple[str, int], set[int]] = {}
-        for stack, call in made:
-            for frame in self._stacks[stack].frames:
+        for stack, call in zip((pairs // calls).tolist(), (pairs % calls).tolist(), strict=True):
+            for frame in self._ops.stacks[stack].frames:
                 if frame.origin == "user":
                     found.setdefault((frame.file, frame.line), set()).add(call)
         return {line: sorted(found[line]) for line in sorted(found)}
 
     @cached_property
-    def _by_call(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for number, op in enumerate(self._ops):
-            if op.call is not None:
-                found.setdefault(op.call, []).append(number)
-        return found
-
-    @cached_property
     def _by_bucket(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
-        for number, op in enumerate(self._ops):
-            if op.call is None:
-                found.setdefault(op.bucket, []).append(number)
+        for number in np.flatnonzero(self._ops.call < 0).tolist():
+            found.setdefault(self._ops.bucket(number), []).append(number)
         return found
 
 
@@ -218,8 +227,18 @@ class Lineages:
             if place is None:
                 raise LogError("The graph is no longer there: its operations cannot be shown.")
             count = self._source.blob_count(*place, trace)
-            whole = decode.graph(self._source.blob(*place, trace, index) for index in range(count))[1]
-            return self._read.put(key, Lineage(graph, whole), min(_BYTES, _BYTES_PER_OP * (len(whole.ops) + 1)))
+            blobs = (self._source.blob(*place, trace, index) for index in range(count))
+            ops = decode.ops(blobs, len(graph.record.calls))
+            return self._read.put(key, Lineage(graph, ops), min(_BYTES, _BYTES_PER_OP * (len(ops) + 1)))
+
+
+def _numbers(mask: NDArray[np.bool_]) -> list[int]:
+    found: list[int] = np.flatnonzero(mask).tolist()
+    return found
+
+
+def _holding(wanted: str, words: Iterable[str]) -> NDArray[np.bool_]:
+    return np.array([wanted in text for text in words], np.bool_)
 
 
 def _line_matcher(place: str) -> Callable[[Frame], bool]:

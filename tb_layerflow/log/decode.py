@@ -16,6 +16,7 @@ from . import decode_table, wire
 from . import layerflow_pb2 as pb
 from . import stamp as stamps
 from .decode_graph import ledger_entry, to_graph
+from .decode_ops import Ops
 from .errors import LogError
 from .histogram import BINS
 from .records import Graph, HistogramTable, LayerLoss, Manifest, Record, Table, Value
@@ -81,6 +82,13 @@ def graph(blobs: Iterable[bytes]) -> tuple[Stamp, Graph]:
     """The graph that the blobs make together: all of them, or only the structure's (then without ops, stacks and source)."""
     message = _parse(pb.Graph, b"".join(blobs), "graph", MAX_GRAPH_BYTES)
     return stamps.from_proto(message.stamp), to_graph(message)
+
+
+def ops(blobs: Iterable[bytes], calls: int) -> Ops:
+    """The operations of the graph of so many calls that all the blobs make together, each made only when it is asked for."""
+    message = _parse(pb.Graph, b"".join(blobs), "graph", MAX_GRAPH_BYTES)
+    stamps.from_proto(message.stamp)
+    return Ops(message, calls)
 
 
 def statistics(raw: bytes, wanted: Callable[[str], bool] | None = None) -> tuple[Stamp, Record]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import layerflow_pb2 as pb
+from .decode_ops import Ops, index_of
 from .errors import LogError
-from .records import Call, Execution, Frame, Graph, Layer, LedgerEntry, Op, Port, Stack, Weight
+from .records import Call, Execution, Graph, Layer, LedgerEntry, Port, Weight
 
 _KINDS = {number: name.lower() for name, number in pb.Call.Kind.items()}
 
@@ -25,7 +26,8 @@ def to_graph(message: pb.Graph) -> Graph:
         error_pass=message.error_pass,
     )
     _check_tree(graph)
-    _add_lineage(graph, message)
+    ops = Ops(message, calls)
+    graph.ops, graph.stacks, graph.source = [ops.op(number) for number in range(len(ops))], ops.stacks, ops.source
     return graph
 
 
@@ -34,21 +36,14 @@ def ledger_entry(entry: pb.LedgerEntry) -> LedgerEntry:
     return LedgerEntry(entry.path, entry.kind, entry.port, entry.status, entry.reason, entry.step)
 
 
-def _index(plus_one: int, count: int, what: str) -> int | None:
-    """An index that is stored plus one, 0 for none."""
-    if not 0 <= plus_one <= count:
-        raise LogError(f"A graph refers to {what} {plus_one - 1}, but has {count}: it is damaged.")
-    return plus_one - 1 if plus_one else None
-
-
 def _call(call: pb.Call, calls: int, layers: int) -> Call:
     return Call(
         path=call.path,
         name=call.name,
         type=call.type,
         kind=_KINDS.get(call.kind, "layer"),
-        layer=_index(call.layer, layers, "layer"),
-        parent=_index(call.parent, calls, "call"),
+        layer=index_of(call.layer, layers, "layer"),
+        parent=index_of(call.parent, calls, "call"),
         inputs=[_port(port, calls) for port in call.inputs],
         outputs=[_port(port, calls) for port in call.outputs],
         status=call.status,
@@ -116,48 +111,3 @@ def _check_tree(graph: Graph) -> None:
             for source, number in (*([port.source] if port.source is not None else []), *port.derived):
                 if number >= len(graph.calls[source].outputs):
                     raise LogError(f"A graph refers to an output {number} that call {source} lacks: it is damaged.")
-
-
-def _add_lineage(graph: Graph, message: pb.Graph) -> None:
-    strings, frames = list(message.strings), []
-    try:
-        frames = [Frame(strings[frame.file], frame.line, strings[frame.function], frame.origin) for frame in message.frames]
-        for stack in message.stacks:
-            if not -1 <= stack.user_frame < len(stack.frames):
-                raise IndexError
-            graph.stacks.append(Stack(tuple([frames[index] for index in stack.frames]), stack.user_frame))
-        graph.source = {(strings[line.file], line.line): line.text for line in message.source}
-        names = [(strings[op.name], strings[op.type]) for op in message.ops]
-    except IndexError as error:
-        raise LogError("A graph's stacks or ops refer to a string or a frame that it lacks: it is damaged.") from error
-    calls, ops, stacks = len(graph.calls), len(message.ops), len(graph.stacks)
-    for op, (name, type_) in zip(message.ops, names, strict=True):  # there may be hundreds of thousands
-        call, forward, made, inputs = op.call, op.forward_op, op.stack, [index - 1 for index in op.inputs]
-        if not (0 <= call <= calls and forward <= ops and made <= stacks) or (
-            inputs and not 0 <= min(inputs) <= max(inputs) < ops
-        ):
-            _refuse_op(op, calls, ops, stacks)
-        graph.ops.append(
-            Op(
-                name,
-                type_,
-                call - 1 if call else None,
-                op.bucket,
-                op.backward,
-                forward - 1 if forward else None,
-                op.variable,
-                made - 1 if made else None,
-                op.fate,
-                inputs,
-                op.body,
-            )
-        )
-
-
-def _refuse_op(op: pb.Op, calls: int, ops: int, stacks: int) -> None:
-    """LogError: one of its indices points nowhere."""
-    for index, count, what in ((op.call, calls, "call"), (op.forward_op, ops, "op"), (op.stack, stacks, "stack")):
-        _index(index, count, what)
-    for index in op.inputs:
-        if _index(index, ops, "op") is None:
-            raise LogError("A graph's op has an input that is no op: it is damaged.")
