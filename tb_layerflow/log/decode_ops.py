@@ -45,10 +45,10 @@ class Ops:
                 index_of(int(extreme), count, what)
             column -= 1
         self.backward = np.fromiter(map(attrgetter("backward"), rows), np.bool_, len(rows))
-        numbers: dict[str, int] = {}
-        variables = (numbers.setdefault(name, len(numbers)) for name in map(attrgetter("variable"), rows))
-        self.variable = np.fromiter(variables, np.int64, len(rows))
-        self.variables = list(numbers)
+        variables = list(map(attrgetter("variable"), rows))
+        self.variables = list(dict.fromkeys(variables))
+        places = {name: place for place, name in enumerate(self.variables)}
+        self.variable = np.fromiter(map(places.__getitem__, variables), np.int64, len(rows))
 
     def __len__(self) -> int:
         return len(self._ops)

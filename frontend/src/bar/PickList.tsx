@@ -11,30 +11,39 @@ interface PickListProps<T> {
   limit?: number;
   /** Further entries for a text, asked for once typing rests. */
   more?(text: string): Promise<PickEntry<T>[]>;
+  /** The entry that Enter would take has changed. */
+  onHighlight?(value: T): void;
   onPick(value: T): void;
 }
 
-const REST_MS = 180;
+const REST_MS = 40;
 
-/** What was found elsewhere for the text; for another text nothing, so that no entry is read as its answer. */
+/**
+ * What was found elsewhere for the text; for another text nothing, so that no entry is read as its answer. One question at a
+ * time: what was typed until its answer came is asked next, so that typing never waits in a queue.
+ */
 function useMore<T>(text: string, more?: (text: string) => Promise<PickEntry<T>[]>): PickEntry<T>[] {
   const [answer, setAnswer] = useState<{ text: string; entries: PickEntry<T>[] }>({ text: "", entries: [] });
+  const newest = useRef("");
+  const busy = useRef(false);
+  newest.current = text.trim();
+  const ask = async () => {
+    const wanted = newest.current;
+    if (!more || busy.current || wanted.length < 2) return;
+    busy.current = true;
+    const entries = await more(wanted).catch(() => []);
+    busy.current = false;
+    if (wanted === newest.current) setAnswer({ text: wanted, entries });
+    else void ask();
+  };
   useEffect(() => {
-    const wanted = text.trim();
-    if (!more || wanted.length < 2) return;
-    let current = true;
-    const timer = setTimeout(() => {
-      more(wanted).then((entries) => current && setAnswer({ text: wanted, entries }), () => current && setAnswer({ text: wanted, entries: [] }));
-    }, REST_MS);
-    return () => {
-      current = false;
-      clearTimeout(timer);
-    };
+    const timer = setTimeout(() => void ask(), REST_MS);
+    return () => clearTimeout(timer);
   }, [text]);
   return answer.text === text.trim() ? answer.entries : [];
 }
 
-export function PickList<T>({ entries, label, placeholder, limit = 200, more, onPick }: PickListProps<T>) {
+export function PickList<T>({ entries, label, placeholder, limit = 200, more, onHighlight, onPick }: PickListProps<T>) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(() => Math.max(0, entries.findIndex((entry) => entry.current)));
   const field = useRef<HTMLInputElement>(null);
@@ -44,6 +53,8 @@ export function PickList<T>({ entries, label, placeholder, limit = 200, more, on
   const shown = [...found.slice(0, limit), ...further];
   useEffect(() => field.current?.focus(), []);
   useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [at, text]);
+  const highlighted = shown[at];
+  useEffect(() => { if (highlighted) onHighlight?.(highlighted.value); }, [highlighted?.key]);
   const onKeyDown = (event: KeyboardEvent) => {
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (move) setAt((old) => Math.min(shown.length - 1, Math.max(0, old + move)));

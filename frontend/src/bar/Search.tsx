@@ -1,7 +1,8 @@
 /** The search: calls by name, path and type at once; operations and lines of the program once typing rests. */
+import { useEffect } from "preact/hooks";
 import { fetchLines, fetchOps, type OpInfo, type SourceLine } from "../lineageApi";
 import { placeOfStack } from "../ops/lineage";
-import { traceAtCursor } from "../ops/useOps";
+import { askAhead, traceAtCursor } from "../ops/useOps";
 import { choose, reveal, showLine, showOp } from "../selection";
 import * as state from "../state";
 import { words } from "../strings";
@@ -68,7 +69,10 @@ async function further(text: string): Promise<PickEntry<Found>[]> {
   return [...ofLines, ...ofOps];
 }
 
+const highlight = (found: Found): void => { if ("op" in found) askAhead(found.op); };
+
 function pick(found: Found): void {
+  highlight(found);
   state.menu.value = "";
   if ("op" in found) return showOp(found.op);
   if ("line" in found) return showLine(found.line);
@@ -77,7 +81,10 @@ function pick(found: Found): void {
 }
 
 export function Search() {
-  const entries = state.menu.value === "search" ? callEntries() : [];
+  const open = state.menu.value === "search";
+  const entries = open ? callEntries() : [];
+  // The lines are the same for every text: they are there by the time that something was typed.
+  useEffect(() => { if (open) fetchLines(state.run.peek(), state.stream.peek(), traceAtCursor()).catch(() => undefined); }, [open]);
   return (
     <Popover
       name="search"
@@ -95,7 +102,7 @@ export function Search() {
         </>
       }
     >
-      <PickList entries={entries} label={words.bar.search} placeholder={lineageWords.search} limit={100} more={further} onPick={pick} />
+      <PickList entries={entries} label={words.bar.search} placeholder={lineageWords.search} limit={100} more={further} onHighlight={highlight} onPick={pick} />
     </Popover>
   );
 }

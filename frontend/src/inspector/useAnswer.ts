@@ -1,5 +1,5 @@
 /** An answer of the plugin inside a panel. Keeps the last one until the next arrives, so that moving the cursor does not flash. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface Answer<T> {
   value: T | null;
@@ -11,7 +11,8 @@ export function useAnswer<T>(key: string | null, ask: () => Promise<T>): Answer<
   const [answer, setAnswer] = useState<Answer<T>>({ value: null, problem: "" });
   const newest = useRef(key);
   newest.current = key;
-  useEffect(() => {
+  // Before the frame is painted: what was asked ahead is there already, and the rest is asked a frame earlier.
+  useLayoutEffect(() => {
     if (key === null) return setAnswer({ value: null, problem: "" });
     ask().then(
       (value) => newest.current === key && setAnswer({ value, problem: "" }),

@@ -1,8 +1,8 @@
 /** The operations that a question asks for, all pages up to a limit. */
 import { useAnswer, type Answer } from "../inspector/useAnswer";
-import { fetchOps, OPS_PAGE, type OpInfo, type OpsQuestion, type StackInfo } from "../lineageApi";
+import { fetchChain, fetchOps, OPS_PAGE, type OpInfo, type OpsQuestion, type StackInfo } from "../lineageApi";
 import { stepOfTrace } from "../loaded";
-import { run, stepIndex, steps, stream } from "../state";
+import { graph, run, stepIndex, steps, stream } from "../state";
 
 const MOST_PAGES = 5;
 
@@ -17,6 +17,14 @@ export interface Ops {
 /** A step of the trace at the cursor: operations are those of a trace. */
 export function traceAtCursor(): number | null {
   return steps.value && stepIndex.value >= 0 ? stepOfTrace(steps.value, stepIndex.value) : null;
+}
+
+/** Asks for what the panel of the operation's call or bucket will show; the answers are kept until it asks for them itself. */
+export function askAhead({ call, bucket }: OpInfo): void {
+  const [at, of, trace] = [run.peek(), stream.peek(), traceAtCursor()];
+  const path = call === null ? undefined : graph.peek()?.calls[call]?.path;
+  fetchOps(at, of, trace, path === undefined ? { bucket } : { path }).catch(() => undefined);
+  if (path !== undefined) fetchChain(at, of, trace, path).catch(() => undefined);
 }
 
 export function useOps(question: OpsQuestion): Answer<Ops> {
