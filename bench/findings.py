@@ -93,7 +93,9 @@ def logged(case: Case, folder: Path) -> Path:
         *training.callbacks,
         witness,
         layerflow.LayerFlow(place, every=EVERY, values="none", what=("outputs", "errors", "weights")),
-        layerflow.LayerFlow(place, stream="late", train=False, probe=probe, every=late, values="none", what=("losses",)),
+        layerflow.LayerFlow(
+            place, stream="late", train=False, probe=probe, every=late, values="none", what=("outputs", "errors", "losses")
+        ),
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -194,6 +194,38 @@ def test_a_layer_whose_readout_is_worse_than_its_inputs_is_named(tmp_path: Path)
     assert found(stream_of(tmp_path, layer_losses=rows, batch_size=400)) == {("worse_readout", "second", STEPS - 3)}
 
 
+def squares(after: float, model: float = 1.0) -> list[LayerLoss]:
+    """Layer losses of a regression whose labels have the variance 1, `second` read from with this loss."""
+    given = [(2, "readout", 0.05), (3, "readout", after), (4, "readout", after), (0, "direct", model)]
+    return [LayerLoss(call, 0, form, loss, baseline=1.0 if form == "readout" else 0.0) for call, form, loss in given]
+
+
+@pytest.mark.parametrize(
+    ("after", "model", "named"), [(0.95, 1.0, True), (0.24, 0.1, False), (0.3, 0.5, False), (0.95, 2.5, False)]
+)
+def test_without_an_accuracy_the_share_of_what_can_be_known_decides(
+    tmp_path: Path, after: float, model: float, named: bool
+) -> None:
+    """Not where little is lost, where the model itself says less, or where the model says less than nothing."""
+    wrong = {("worse_readout", "second", STEPS - 3)} if named else set()
+    assert found(stream_of(tmp_path, layer_losses=squares(after, model), batch_size=400)) == wrong
+
+
+def test_a_worse_readout_is_not_named_where_the_output_is_saturated_or_no_error_arrives(tmp_path: Path) -> None:
+    full = stream_of(tmp_path / "full", only("output", "second", np.sign), layer_losses=squares(0.95), batch_size=400)
+    assert found(full) == {("saturated", "second", 0)}
+    cut = stream_of(
+        tmp_path / "cut", only("error", "second", lambda array: array * 1e-7), layer_losses=squares(0.95), batch_size=400
+    )
+    assert "worse_readout" not in {one.rule for one in cut.findings()}
+
+
+def test_what_one_call_drops_another_that_gets_the_same_may_keep(tmp_path: Path) -> None:
+    both = chain()
+    both.calls[4].inputs.append(port((2, 0)))
+    assert found(stream_of(tmp_path, graph=both, layer_losses=squares(0.95), batch_size=400)) == set()
+
+
 def test_a_loss_that_does_not_fall_is_named(tmp_path: Path) -> None:
     limits = Limits(loss_span=10)
     stream = stream_of(tmp_path, losses=lambda step: {"loss": 1.0 + 0.01 * (step % 2)})

@@ -38,7 +38,8 @@ def by_hand(features: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.n
         said = [solved_without_centring(x[rest], y[rest], strength * len(x), x[one]) for one, rest in enumerate(left)]
         errors[strength] = np.square(np.array(said) - y).sum()
     best = min(errors, key=lambda strength: errors[strength])
-    return solved(x, y, best * len(x))(standard[held_out]), held_out
+    within = np.minimum(np.maximum(standard[held_out], x.min(0)), x.max(0))
+    return solved(x, y, best * len(x))(within), held_out
 
 
 def solved_without_centring(x: np.ndarray, y: np.ndarray, ridge: float, asked: np.ndarray) -> np.ndarray:
@@ -120,6 +121,26 @@ def test_the_readout_of_several_labels_counts_each_yes_and_no() -> None:
     loss = -np.where(y[held_out] > 0, np.log(said), np.log(1 - said)).mean()
     assert found.loss == pytest.approx(loss, rel=1e-4) and found.task == "multi-label"
     assert found.accuracy == ((scores > 0.5) == (y[held_out] > 0)).mean()
+
+
+def test_what_knows_nothing_says_the_mean_of_the_fitted_labels() -> None:
+    model = classifier("mse", width=1)
+    x, kind = images()
+    y = kind[:, None].astype("float32")
+    found = rows(layerflow.record(model, None, x, y), "conv")
+    fitted, held_out = readout.halves(COUNT)
+    assert found["readout"].baseline == pytest.approx(np.square(y[held_out] - y[fitted].mean()).mean(), rel=1e-5)
+
+
+def test_a_unit_that_one_fitted_sample_woke_a_little_says_nothing_wild_of_others() -> None:
+    random = np.random.default_rng(1)
+    features, targets = random.normal(size=(64, 3)), random.normal(size=(64, 1))
+    features[:, 2] = 0
+    features[5, 2] = 1e-3
+    fitted = readout.fit(features, targets)
+    awake = np.array([[0.0, 0.0, 1.0]])
+    assert np.abs(fitted.scores(awake)).max() <= np.abs(targets).max()
+    assert fitted.scores(awake) == pytest.approx(fitted.scores(np.array([[0.0, 0.0, 1e-3]])))
 
 
 def test_each_output_is_read_against_its_own_labels() -> None:

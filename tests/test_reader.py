@@ -244,7 +244,7 @@ def test_the_records_tell_what_each_step_was(tmp_path: Path) -> None:
     assert (rows.skipped.tolist(), rows.loss_scale.tolist()) == ([True, False], [1024, 0])
     assert (rows.phase, rows.batch_size.tolist()) == (["training", "inference"], [8, 8])
     np.testing.assert_array_equal(rows.losses["head_loss"], [np.nan, 0.25])
-    assert rows.layer_losses == stream.losses() == [(3, "encoder/first_dense", 0, "readout", 0.25, 0.5, "", "")]
+    assert rows.layer_losses == stream.losses() == [(3, "encoder/first_dense", 0, "readout", 0.25, 0.5, "", "", 0.0)]
     assert np.ptp(rows.wall_time) < 60
     assert len(set(rows.session.tolist())) == 1
 

@@ -18,7 +18,8 @@ class LayerLossRow(NamedTuple):
 
     `form` is `added` (the layer's own losses), `direct` (the model's loss on this output) or `readout` (on what a linear readout
     of it says, held out); `accuracy` is NaN where there is none; `task` is `classification`, `multi-label` or `regression`;
-    `output` the key path of the model's output whose labels they are.
+    `output` the key path of the model's output whose labels they are; `baseline` the loss of a readout that knows nothing of the
+    sample (0: no readout).
     """
 
     step: int
@@ -29,6 +30,7 @@ class LayerLossRow(NamedTuple):
     accuracy: float
     task: str = ""
     output: str = ""
+    baseline: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,17 @@ def collect(
 def _layer_losses(head: Head, graph_of: Callable[[int, int], Graph | None]) -> list[LayerLossRow]:
     graph = graph_of(head.session, head.trace)
     return [
-        LayerLossRow(head.record.step, graph.paths[one.call], one.port, one.form, one.loss, one.accuracy, one.task, one.output)
+        LayerLossRow(
+            head.record.step,
+            graph.paths[one.call],
+            one.port,
+            one.form,
+            one.loss,
+            one.accuracy,
+            one.task,
+            one.output,
+            one.baseline,
+        )
         for one in head.record.layer_losses
         if graph is not None and one.call < len(graph.paths)
     ]

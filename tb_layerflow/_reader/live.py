@@ -56,7 +56,9 @@ class LiveRecord:
 
 def _rows(graph: Graph, record: records.Record) -> list[LayerLossRow]:
     return [
-        LayerLossRow(record.step, graph.paths[one.call], one.port, one.form, one.loss, one.accuracy, one.task, one.output)
+        LayerLossRow(
+            record.step, graph.paths[one.call], one.port, one.form, one.loss, one.accuracy, one.task, one.output, one.baseline
+        )
         for one in record.layer_losses
     ]
 

@@ -134,7 +134,7 @@ class Stream:
             return list(kept if kept is not None else self._findings.put(key, of_stream(self, limits), 1))
 
     def losses(self) -> list[LayerLossRow]:
-        """The layer losses, by step and call: .step, .path, .port, .form, .loss, .accuracy, .task, .output."""
+        """The layer losses, by step and call: .step, .path, .port, .form, .loss, .accuracy, .task, .output, .baseline."""
         return list(self.records.layer_losses)
 
     # ---------------------------------------------------------------------------------------------------------- graph

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import rules_errors, rules_numbers, rules_outputs, rules_training
+from . import rules_errors, rules_numbers, rules_outputs, rules_readout, rules_training
 from .limits import Limits
 from .observed import Finding, Observed
 
@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
     rules_outputs.poor_initialisation,
     rules_training.unchanged_weights,
     rules_training.update_ratio,
-    rules_training.worse_readout,
+    rules_readout.worse_readout,
     rules_training.loss_does_not_fall,
 )
 KINDS = ("input", "output", "error", "weight", "weight_gradient", "update")

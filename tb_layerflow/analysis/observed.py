@@ -50,6 +50,9 @@ class LossRow(Protocol):
     @property
     def output(self) -> str: ...
 
+    @property
+    def baseline(self) -> float: ...
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -2,7 +2,9 @@
 
 The features are standardised by the mean and standard deviation of the fitting half. The strength of the ridge is the one, out of
 STRENGTHS times the number of fitted samples, with the least squared leave-one-out error over the fitting half (PRESS, Allen
-1974), which has a closed form: the residual over one minus the leverage. Ties go to the stronger.
+1974), which has a closed form: the residual over one minus the leverage. Ties go to the stronger. A scored sample's standardised
+features are clipped to their range over the fitting half: a readout says nothing beyond what it was fitted on, and of a unit that
+but one fitted sample woke, the deviation is too small to measure others by.
 """
 
 from __future__ import annotations
@@ -22,17 +24,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Readout:
-    """scores = (features - mean) / scale @ weights + intercept; `ridge` is the strength that was chosen."""
+    """scores = clip((features - mean) / scale, low, high) @ weights + intercept; `ridge` is the strength that was chosen."""
 
     mean: Floats
     scale: Floats
+    low: Floats
+    high: Floats
     weights: Floats
     intercept: Floats
     ridge: float
 
     def scores(self, features: Floats) -> Floats:
         """[samples, targets] for [samples, dimensions]."""
-        found: Floats = (np.asarray(features, np.float64) - self.mean) / self.scale @ self.weights + self.intercept
+        standard = (np.asarray(features, np.float64) - self.mean) / self.scale
+        found: Floats = np.clip(standard, self.low, self.high) @ self.weights + self.intercept
         return found
 
 
@@ -80,4 +85,4 @@ def fit(features: Floats, targets: Floats) -> Readout:
             best, least = ridge, error
     inner = seen / (squares + best)[:, None]
     weights = standard.T @ (axes @ inner) if is_wide else axes @ inner
-    return Readout(mean, scale, weights, intercept, best)
+    return Readout(mean, scale, standard.min(0), standard.max(0), weights, intercept, best)

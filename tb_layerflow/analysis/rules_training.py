@@ -1,4 +1,4 @@
-"""Findings about what training does: weights that stay, update ratios, worse readouts, a loss that stays. Pure functions."""
+"""Findings about what training does: weights that stay, update ratios, a loss that stays. Pure functions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tb_layerflow.log.records import COLUMNS, Call
+from tb_layerflow.log.records import COLUMNS
 
 from .limits import Limits
-from .observed import Finding, Floats, LossRow, Observed, is_kernel, lasting
+from .observed import Finding, Floats, Observed, is_kernel, lasting
 
 EMBEDDING = 3
 """Embeddings start small (0.05 at most, in Keras): healthy updates reach 0.4 of them."""
@@ -126,72 +126,6 @@ def _trainable(observed: Observed, kind: str, column: str, kernels: bool = False
             series = observed.series(kind, layer.path, number, column) if weight.trainable and layer.trainable else None
             if series is not None and (is_kernel(weight) or not kernels):
                 yield layer.path, weight.name, number, series
-
-
-def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
-    """The labels can be read worse from a layer's output than from its input: it throws away what is needed.
-
-    Definition, over the last `records` records that have layer losses, for calls on the way to the output whose labels they
-    are: the readout's accuracy is below that of the best of the call's inputs by more than `readout_drop` and by more than
-    `readout_errors` standard errors of their difference; where there is no accuracy, its loss is above `readout_loss` times
-    theirs and no better than the model's own. Source: Alain and Bengio 2016, Understanding intermediate layers using linear
-    classifier probes: in a trained model, the readout gets better with depth.
-    """
-    rows = {(row.step, row.path, row.output): row for row in observed.layer_losses if row.form == "readout"}
-    own = {(row.step, row.output): row.loss for row in observed.layer_losses if row.form == "direct" and row.path == "."}
-    lost = {step for (step, _), loss in own.items() if not np.isfinite(loss)}  # the model itself is lost there
-    steps = sorted({step for step, _, _ in rows} - lost)[-limits.records :]
-    if len(steps) < limits.records:
-        return []
-    found = []
-    for output in sorted({output for _, _, output in rows}):
-        before_it = observed.before_output(output)
-        for number, call, _ in observed.leaf_outputs():
-            if number not in before_it:
-                continue
-            axes = _axes(call)
-            sources = [one.path for one in map(observed.graph.calls.__getitem__, observed.sources(number)) if _axes(one) >= axes]
-            pairs = [_pair(rows, step, call.path, sources, output) for step in steps]
-            worse = [pair is not None and _is_worse(pair, own.get((step, output), 0.0), observed, limits)
-                     for step, pair in zip(steps, pairs, strict=True)]  # fmt: skip
-            if not all(worse) or pairs[-1] is None:
-                continue
-            after, before = pairs[-1]
-            text = f"accuracy {after.accuracy:.2f} after {before.accuracy:.2f}, loss {after.loss:.3g} after {before.loss:.3g}"
-            message = f"the labels can be read worse from {call.path} than from what it gets ({text})."
-            evidence = {
-                "accuracy": after.accuracy, "input accuracy": before.accuracy, "loss": after.loss, "input loss": before.loss,
-                "output": output,
-            }  # fmt: skip
-            found.append(Finding("worse_readout", call.path, steps[0], message, evidence))
-    return found
-
-
-def _axes(call: Call) -> int:
-    """How many axes the first output has; the readout averages over those between the first and the last."""
-    shape = call.outputs[0].shape if call.outputs else None
-    return 0 if shape is None else len(shape)
-
-
-def _pair(
-    rows: dict[tuple[int, str, str], LossRow], step: int, path: str, sources: list[str], output: str
-) -> tuple[LossRow, LossRow] | None:
-    """The readout of a call and the best one of its inputs; None where either is missing."""
-    own = rows.get((step, path, output))
-    before = [rows[step, source, output] for source in sources if (step, source, output) in rows]
-    if own is None or not before:
-        return None
-    return own, min(before, key=lambda row: (0.0 if np.isnan(row.accuracy) else -row.accuracy, row.loss))
-
-
-def _is_worse(pair: tuple[LossRow, LossRow], model: float, observed: Observed, limits: Limits) -> bool:
-    after, before = pair
-    if np.isnan(after.accuracy) or np.isnan(before.accuracy):
-        return bool(after.loss > limits.readout_loss * before.loss and after.loss > 0.9 * model)
-    scored = max(float(np.max(observed.batch_size, initial=0)) / 2, 1.0)
-    spread = after.accuracy * (1 - after.accuracy) + before.accuracy * (1 - before.accuracy)
-    error = np.sqrt(max(spread, 1e-9) / scored)
-    return bool(before.accuracy - after.accuracy > max(limits.readout_drop, limits.readout_errors * error))
 
 
 def loss_does_not_fall(observed: Observed, limits: Limits) -> list[Finding]:

@@ -180,7 +180,7 @@ class Losses:
                 if scored is not None:
                     yield records.LayerLoss(
                         call, port, "readout", scored[0], scored[1], task.name, output.key, readout.SEED, scored[2],
-                        traced.dimensions[slot],
+                        traced.dimensions[slot], scored[3],
                     )  # fmt: skip
 
 

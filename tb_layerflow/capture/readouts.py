@@ -23,14 +23,17 @@ class Readouts:
         self._wanted = wanted
         self._samples = samples
         self._record = record
-        self._scored: dict[tuple[int, int], tuple[float, float, float] | None] = {}
+        self._scored: dict[tuple[int, int], tuple[float, float, float, float] | None] = {}
+        self._baselines: dict[int, float] = {}
         self._fit, self._score = readout.halves(len(wanted))
         if len(wanted) < samples.count and any(name.startswith("features:") for name in chunks[0]):
             text = f"readouts use {len(wanted):,} of the probe's {samples.count:,} samples, drawn by a fixed seed"
             record.ledger.append(records.LedgerEntry("", "losses", -1, "sampled", text, record.step))
 
-    def score(self, path: str, slot: int, output: OutputLoss, task: layer_losses.Task) -> tuple[float, float, float] | None:
-        """(loss, accuracy, ridge); None where there is none, and the ledger says why."""
+    def score(
+        self, path: str, slot: int, output: OutputLoss, task: layer_losses.Task
+    ) -> tuple[float, float, float, float] | None:
+        """(loss, accuracy, ridge, the fitted labels' mean's loss); None where there is none, and the ledger says why."""
         key = (slot, output.place)
         if key not in self._scored:
             try:
@@ -41,7 +44,7 @@ class Readouts:
                 self._record.ledger.append(records.LedgerEntry(path, "losses", -1, "skipped", text, self._record.step))
         return self._scored[key]
 
-    def _measure(self, slot: int, output: OutputLoss, task: layer_losses.Task) -> tuple[float, float, float]:
+    def _measure(self, slot: int, output: OutputLoss, task: layer_losses.Task) -> tuple[float, float, float, float]:
         features = np.concatenate([chunk[f"features:{slot}"] for chunk in self._chunks])
         if len(features) != len(self._wanted):
             raise NoLoss("the output's first axis is not the samples'")
@@ -53,7 +56,12 @@ class Readouts:
         scored = layer_losses.Task(task.name, targets[self._score])
         rows = self._wanted[self._score]
         labels = np.asarray(nests.flatten(self._samples.y)[output.labels][1])[rows]
-        prediction = layer_losses.prediction(scored, scores, from_logits=output.from_logits)
         weight = weight_of(self._samples.sample_weight, output)
-        loss = output.value(labels, prediction, None if weight is None else np.asarray(weight)[rows])
-        return float(loss), layer_losses.accuracy(scored, scores), fitted.ridge
+
+        def loss_of(said: NDArray[np.float64]) -> float:
+            prediction = layer_losses.prediction(scored, said, from_logits=output.from_logits)
+            return float(output.value(labels, prediction, None if weight is None else np.asarray(weight)[rows]))
+
+        if output.place not in self._baselines:
+            self._baselines[output.place] = loss_of(np.broadcast_to(fitted.intercept, scores.shape))
+        return loss_of(scores), layer_losses.accuracy(scored, scores), fitted.ridge, self._baselines[output.place]

@@ -58,6 +58,7 @@ def statistics(record: Record, stamp: Stamp) -> bytes:
             seed=loss.seed,
             ridge=loss.ridge,
             dimensions=loss.dimensions,
+            baseline=loss.baseline,
         )
     return bytes(message.SerializeToString())
 

@@ -369,7 +369,7 @@ class Table(_message.Message):
     def __init__(self, kind: _Optional[str] = ..., call: _Optional[_Iterable[int]] = ..., port: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., mean: _Optional[bytes] = ..., l2: _Optional[bytes] = ..., min: _Optional[bytes] = ..., max: _Optional[bytes] = ..., finite: _Optional[bytes] = ..., std: _Optional[bytes] = ..., zero: _Optional[_Iterable[int]] = ..., nan: _Optional[_Iterable[int]] = ..., pos_inf: _Optional[_Iterable[int]] = ..., neg_inf: _Optional[_Iterable[int]] = ..., part: _Optional[_Iterable[int]] = ..., stride: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class LayerLoss(_message.Message):
-    __slots__ = ("call", "port", "form", "loss", "accuracy", "task", "output", "seed", "ridge", "dimensions")
+    __slots__ = ("call", "port", "form", "loss", "accuracy", "task", "output", "seed", "ridge", "dimensions", "baseline")
     CALL_FIELD_NUMBER: _ClassVar[int]
     PORT_FIELD_NUMBER: _ClassVar[int]
     FORM_FIELD_NUMBER: _ClassVar[int]
@@ -380,6 +380,7 @@ class LayerLoss(_message.Message):
     SEED_FIELD_NUMBER: _ClassVar[int]
     RIDGE_FIELD_NUMBER: _ClassVar[int]
     DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
+    BASELINE_FIELD_NUMBER: _ClassVar[int]
     call: int
     port: int
     form: str
@@ -390,7 +391,8 @@ class LayerLoss(_message.Message):
     seed: int
     ridge: float
     dimensions: int
-    def __init__(self, call: _Optional[int] = ..., port: _Optional[int] = ..., form: _Optional[str] = ..., loss: _Optional[float] = ..., accuracy: _Optional[float] = ..., task: _Optional[str] = ..., output: _Optional[str] = ..., seed: _Optional[int] = ..., ridge: _Optional[float] = ..., dimensions: _Optional[int] = ...) -> None: ...
+    baseline: float
+    def __init__(self, call: _Optional[int] = ..., port: _Optional[int] = ..., form: _Optional[str] = ..., loss: _Optional[float] = ..., accuracy: _Optional[float] = ..., task: _Optional[str] = ..., output: _Optional[str] = ..., seed: _Optional[int] = ..., ridge: _Optional[float] = ..., dimensions: _Optional[int] = ..., baseline: _Optional[float] = ...) -> None: ...
 
 class Timing(_message.Message):
     __slots__ = ("call", "forward", "backward")

@@ -204,7 +204,11 @@ class HistogramTable:
 
 @dataclass(frozen=True)
 class LayerLoss:
-    """How well the labels can be read from one output. `call` is an index into the trace's calls."""
+    """How well the labels can be read from one output.
+
+    `call` is an index into the trace's calls; `baseline` the loss, on the same samples, of a readout whose scores are the mean of
+    the fitted labels (0: no readout).
+    """
 
     call: int
     port: int
@@ -216,6 +220,7 @@ class LayerLoss:
     seed: int = 0
     ridge: float = 0.0
     dimensions: int = 0
+    baseline: float = 0.0
 
 
 @dataclass

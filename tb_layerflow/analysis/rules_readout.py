@@ -1,0 +1,104 @@
+"""The finding about layer losses: labels can be read worse from what a layer puts out than from what it gets. Pure functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb_layerflow.log.records import COLUMNS, Call
+
+from .limits import Limits
+from .observed import Finding, LossRow, Observed
+from .rules_errors import vanishing_errors
+from .rules_outputs import constant, dead_units, saturated
+
+
+def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
+    """The labels can be read worse from a layer's output than from its input: it throws away what is needed.
+
+    Definition, over the last `records` records that have layer losses, for calls on the way to the output whose labels they
+    are: the readout's accuracy is below that of the best of the call's inputs by more than `readout_drop` and by more than
+    `readout_errors` standard errors of their difference; where there is no accuracy, its loss is above `readout_loss` times
+    theirs (of 64 samples' squares, about as many standard errors), above it by more than `readout_drop` times the loss of a
+    readout that knows nothing, and no better than the model's own. An input that another call gets too does not count: what the
+    one drops, the other may keep. Not where the model's own loss is above `readout_loss` times that of knowing nothing (it is
+    lost), nor for outputs that are dead, saturated or constant (which is what is named), nor where less than `vanishing_error`
+    of the record's largest error arrives, nor in a model in which errors vanish (what is before has not been trained). Source:
+    Alain and Bengio 2016, Understanding intermediate layers using linear classifier probes: in a trained model, the readout gets
+    better with depth.
+    """
+    if vanishing_errors(observed, limits):
+        return []
+    rows = {(row.step, row.path, row.output): row for row in observed.layer_losses if row.form == "readout"}
+    own = {(row.step, row.output): row.loss for row in observed.layer_losses if row.form == "direct" and row.path == "."}
+    knowing_nothing = {(step, output): row.baseline for (step, _, output), row in rows.items() if row.baseline > 0}
+    lost = {key for key, loss in own.items() if not loss <= limits.readout_loss * knowing_nothing.get(key, np.finfo(float).max)}
+    named = {one.path for rule in (dead_units, saturated, constant) for one in rule(observed, limits)}
+    found = []
+    for output in sorted({output for _, _, output in rows}):
+        steps = sorted({step for step, _, key in rows if key == output and (step, output) not in lost})[-limits.records :]
+        if len(steps) < limits.records:
+            continue
+        places = np.flatnonzero(np.isin(observed.steps, steps))
+        before_it = observed.before_output(output)
+        readers = Counter(source for number in before_it - observed.groups for source in observed.sources(number))
+        for number, call, _ in observed.leaf_outputs():
+            if number not in before_it or call.path in named or not _is_reached(observed, call, places, limits):
+                continue
+            axes = _axes(call)
+            alone = [source for source in observed.sources(number) if readers[source] == 1]
+            sources = [one.path for one in map(observed.graph.calls.__getitem__, alone) if _axes(one) >= axes]
+            pairs = [_pair(rows, step, call.path, sources, output) for step in steps]
+            worse = [pair is not None and _is_worse(pair, own.get((step, output), 0.0), observed, limits)
+                     for step, pair in zip(steps, pairs, strict=True)]  # fmt: skip
+            if not all(worse) or pairs[-1] is None:
+                continue
+            after, before = pairs[-1]
+            text = f"accuracy {after.accuracy:.2f} after {before.accuracy:.2f}, loss {after.loss:.3g} after {before.loss:.3g}"
+            message = f"the labels can be read worse from {call.path} than from what it gets ({text})."
+            evidence = {
+                "accuracy": after.accuracy, "input accuracy": before.accuracy, "loss": after.loss, "input loss": before.loss,
+                "output": output,
+            }  # fmt: skip
+            found.append(Finding("worse_readout", call.path, steps[0], message, evidence))
+    return found
+
+
+def _is_reached(observed: Observed, call: Call, places: NDArray[np.int64], limits: Limits) -> bool:
+    """Whether errors arrive at a call's outputs, as far as they were recorded."""
+    errors = [observed.series("error", call.path, port, "l2") for port in range(len(call.outputs))]
+    known = np.array([np.nan_to_num(error[places], nan=np.inf) for error in errors if error is not None])
+    if not len(known):
+        return True
+    largest = np.nan_to_num(observed.statistics["error"].values[places, :, COLUMNS.index("l2")]).max(1)
+    return bool((known.max(0) > limits.vanishing_error * largest).all())
+
+
+def _axes(call: Call) -> int:
+    """How many axes the first output has; the readout averages over those between the first and the last."""
+    shape = call.outputs[0].shape if call.outputs else None
+    return 0 if shape is None else len(shape)
+
+
+def _pair(
+    rows: dict[tuple[int, str, str], LossRow], step: int, path: str, sources: list[str], output: str
+) -> tuple[LossRow, LossRow] | None:
+    """The readout of a call and the best one of its inputs; None where either is missing."""
+    own = rows.get((step, path, output))
+    before = [rows[step, source, output] for source in sources if (step, source, output) in rows]
+    if own is None or not before:
+        return None
+    return own, min(before, key=lambda row: (0.0 if np.isnan(row.accuracy) else -row.accuracy, row.loss))
+
+
+def _is_worse(pair: tuple[LossRow, LossRow], model: float, observed: Observed, limits: Limits) -> bool:
+    after, before = pair
+    if np.isnan(after.accuracy) or np.isnan(before.accuracy):
+        least = max(limits.readout_loss * before.loss, before.loss + limits.readout_drop * after.baseline)
+        return bool(after.loss > least and after.loss > 0.9 * model)
+    scored = max(float(np.max(observed.batch_size, initial=0)) / 2, 1.0)
+    spread = after.accuracy * (1 - after.accuracy) + before.accuracy * (1 - before.accuracy)
+    error = np.sqrt(max(spread, 1e-9) / scored)
+    return bool(before.accuracy - after.accuracy > max(limits.readout_drop, limits.readout_errors * error))
