@@ -44,11 +44,22 @@ test("an input that plain operations computed has a derived edge from each outpu
   expect(edges).toEqual([{ from: inner, to: last, derived: true }, { from: two, to: last, derived: true }]);
 });
 
+test("a call that hands its own input back stands between what made it and what takes it", () => {
+  const make = new GraphMaker();
+  const root = make.add(".", "Model", null, []);
+  const dense = make.add("dense", "Dense", root, [null]);
+  const dropout = make.add("dropout", "Dropout", root, [dense]);
+  make.passOn(dropout, dense);
+  const last = make.add("last", "Dense", root, [dropout]);
+  expect(makeTree(make.graph()).edges.map((edge) => [edge.from, edge.to])).toEqual([[dense, dropout], [dropout, last]]);
+});
+
 test("sources that are missing, point nowhere or in a circle give no edge and do not hang", () => {
   const make = new GraphMaker();
   const root = make.add(".", "Model", null, []);
   const a = make.add("a", "Block", root, [null]);
   const inner = make.add("a/b", "Block", a, [null]);
+  make.add("a/b/d", "Dense", inner, [null]);
   const c = make.add("c", "Dense", root, [a]);
   make.calls[a]!.outputs = [port([-1, 4], [inner, 0])];
   make.calls[inner]!.outputs = [port([-1, 4], [a, 0])];

@@ -134,13 +134,16 @@ function countLeaves(calls: CallInfo[], parents: number[], children: number[][])
   return leaves;
 }
 
-/** Follows an output port through the groups that only pass it on, to the call that made it. Null where the source is no call of the graph. */
-function producer(calls: CallInfo[], source: [number, number] | null): [number, number] | null {
+/**
+ * Follows an output port through the groups that only pass it on, to the call that made it, or that handed it back (Dropout outside of training): the data went through that.
+ * Null where the source is no call of the graph.
+ */
+function producer(calls: CallInfo[], children: number[][], source: [number, number] | null): [number, number] | null {
   let at = source;
   for (let guard = 0; at !== null && guard <= calls.length; guard++) {
     const port: PortInfo | undefined = calls[at[0]]?.outputs[at[1]];
     if (port === undefined) return calls[at[0]] === undefined ? null : at;
-    if (port.source === null || (port.source[0] === at[0] && port.source[1] === at[1])) return at;
+    if (port.source === null || children[at[0]]!.length === 0 || (port.source[0] === at[0] && port.source[1] === at[1])) return at;
     at = port.source;
   }
   return null;
@@ -156,7 +159,7 @@ function resolveEdges(calls: CallInfo[], parents: number[], children: number[][]
   const add = (call: number, group: boolean): void => {
     calls[call]!.inputs.forEach((port, toPort) => {
       for (const source of port.source === null ? port.derived ?? [] : [port.source]) {
-        const made = producer(calls, source);
+        const made = producer(calls, children, source);
         if (made === null || made[0] === call) continue;
         const key = (made[0] * 64 + Math.min(made[1], 63)) * calls.length;
         if (group && covered.has(key + call)) continue;
@@ -184,7 +187,7 @@ function outputCalls(calls: CallInfo[], roots: number[], children: number[][], e
   const found = new Set<number>();
   for (const root of roots) {
     for (const port of calls[root]!.outputs) {
-      const made = producer(calls, port.source);
+      const made = producer(calls, children, port.source);
       if (made !== null) found.add(made[0]);
     }
   }
