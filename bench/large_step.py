@@ -118,4 +118,4 @@ _FIND = f"""(() => {{
   field.dispatchEvent(new Event('input', {{ bubbles: true }}));
 }})()"""
 """Types the name into the search, takes the entry that has it, and notes when it stands in its call's list: the page's own rest
-after typing (180 ms) included."""
+after typing (40 ms) included."""
