@@ -13,6 +13,7 @@ from werkzeug.test import Client
 from tb_layerflow.log.records import COLUMNS, Graph, LedgerEntry, Record, Weight
 from tb_layerflow.log.writer import StreamWriter
 from tb_layerflow.plugin import plugin, routes
+from tb_layerflow.reader import Run
 from tests import make
 from tests.answers import client, get, get_binary, get_json
 from tests.loaders import LOADERS, Loader
@@ -163,6 +164,17 @@ def test_a_wrong_question_gets_a_sentence(
     assert (response.status_code, response.mimetype) == (status, "text/plain")
     assert sentence in response.text
     assert response.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_fault_that_nobody_foresaw_is_a_sentence_and_its_traceback_is_logged(
+    asked: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(Run, "stream", lambda *_: 1 / 0)
+    response = get(asked, "/steps", **TRAIN)
+    assert (response.status_code, response.mimetype) == (500, "text/plain")
+    assert response.text.startswith("LayerFlow could not answer this: ZeroDivisionError.")
+    assert "Traceback" not in response.text
+    assert "Traceback" in caplog.text
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "HEAD"])

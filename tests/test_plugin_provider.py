@@ -84,6 +84,9 @@ def test_a_blob_that_tensorboard_dropped_is_a_sentence(monkeypatch: pytest.Monke
     monkeypatch.setattr(stand, "read_blob", raising(error))
     with pytest.raises(LogError, match=f"TensorBoard no longer keeps {GRAPH} at step 0"):
         source(stand).blob("run", GRAPH, 0, 0)
+    monkeypatch.setattr(stand, "read_blob", raising(ValueError("reshape")))
+    with pytest.raises(LogError, match="a tensor at step 0 that TensorBoard cannot read"):
+        source(stand).blob("run", GRAPH, 0, 0)
     with pytest.raises(LogError, match="has 0 blobs at step 3; blob 1 was asked for"):
         source(stand).blob("run", GRAPH, 3, 1)
 
@@ -102,13 +105,30 @@ def test_an_error_that_nobody_foresaw_is_not_swallowed(monkeypatch: pytest.Monke
         source(stand).tensors("run", BLOCK.format(1))
 
 
+@pytest.mark.parametrize("error", [TypeError("no DType"), ValueError("reshape"), KeyError(20), MemoryError()])
+def test_a_tensor_that_tensorboard_cannot_read_costs_only_its_own_tag(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    stand = Stand()
+    plain = stand.read_tensors
+
+    def read(*given: Any, **named: Any) -> Any:
+        return raising(error)() if named["run_tag_filter"].tags == {BLOCK.format(1)} else plain(*given, **named)
+
+    monkeypatch.setattr(stand, "read_tensors", read)
+    listed = source(stand)
+    assert len(listed.tensors("run", BLOCK.format(0))) == 2  # block 1 is read beside it
+    with pytest.raises(LogError, match="statistics/1 holds a tensor that TensorBoard cannot read"):
+        listed.tensors("run", BLOCK.format(1))
+
+
 @pytest.mark.parametrize("array", [np.array(3.0), np.array([b"a", b"b"], object), np.array("text"), np.zeros(0)])
-def test_a_tensor_that_is_no_single_string_is_left_out(monkeypatch: pytest.MonkeyPatch, array: np.ndarray) -> None:
+def test_a_tensor_that_is_no_single_string_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch, array: np.ndarray) -> None:
     stand = Stand()
     points = [SimpleNamespace(step=1, wall_time=1.0, numpy=array)]
     answer = {"run": {BLOCK.format(block): points for block in range(3)}}
     monkeypatch.setattr(stand, "read_tensors", lambda *_, **__: answer)
-    assert source(stand).tensors("run", BLOCK.format(0)) == []
+    listed = source(stand)
+    assert listed.tensors("run", BLOCK.format(0)) == []
+    assert listed.problems("run")[0] == f"{BLOCK.format(0)} holds 1 tensors that are not one string: no record is read."
 
 
 def test_a_log_is_brought_up_to_date_when_it_is_asked_for_but_not_at_every_request() -> None:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from tensorboard import errors
 from tensorboard.data import provider as tensorboard_provider
@@ -31,7 +31,9 @@ BLOB_BYTES = 64 << 20
 POINT_BYTES = 120
 """About what a Stored costs beside its payload."""
 
-Points = TypeVar("Points")
+_NO_TENSOR = (TypeError, ValueError, KeyError, OverflowError, MemoryError)
+"""What TensorBoard raises where a tensor's dtype, shape and content do not belong together: for all points of a tag at once."""
+
 Listing = dict[str, dict[str, int]]
 _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="layerflow-read")
 
@@ -51,6 +53,7 @@ class ProviderSource:
         self._tensors: BoundedCache[tuple[int, list[Stored]]] = BoundedCache(TENSOR_BYTES)
         self._blobs: BoundedCache[bytes] = BoundedCache(BLOB_BYTES)
         self._keys: dict[tuple[str, str], tuple[int, dict[int, list[str]]]] = {}
+        self._not_ours: dict[tuple[str, str], str] = {}
         self._reading = threading.Lock()
         self._listed: Listing = {}
         self.refresh()
@@ -103,6 +106,8 @@ class ProviderSource:
             blob = bytes(self._provider.read_blob(self._context, blob_key=keys[index]))
         except (errors.NotFoundError, KeyError, IndexError) as error:
             raise LogError(f"TensorBoard no longer keeps {tag} at step {step}.") from error
+        except _NO_TENSOR as error:
+            raise LogError(f"{tag} holds a tensor at step {step} that TensorBoard cannot read: it is damaged.") from error
         except errors.InvalidArgumentError as error:  # seen for names that JSON escapes: the server refuses the keys that it gave
             raise LogError(
                 f"TensorBoard's data server cannot read the graphs of the run {run!r}, whose name holds a quote, a backslash or "
@@ -117,8 +122,8 @@ class ProviderSource:
         return folder_of(os.path.expanduser(self._logdir), run)
 
     def problems(self, run: str) -> list[str]:
-        """None: TensorBoard reads the files, and tells nobody where it stops."""
-        return []
+        """What was found under tags of ours and is no record. TensorBoard reads the files, and tells nobody where it stops."""
+        return [sentence for (of, _), sentence in list(self._not_ours.items()) if of == run]
 
     def _list(self, call: Callable[..., Any], plugin: str) -> Mapping[str, Mapping[str, Any]]:
         try:
@@ -142,11 +147,27 @@ class ProviderSource:
         wanted = [tag] + [other for other in following if self._fresh(run, other) is None]
         listed = self._listed
         versions = [listed.get(run, {}).get(each, 0) for each in wanted]
-        found = list(_pool.map(lambda each: self._points(self._provider.read_tensors, tags.TENSOR_PLUGIN, run, each), wanted))
-        for each, version, points in zip(wanted, versions, found, strict=True):
-            stored = _in_order(points)
-            self._tensors.put((run, each), (version, stored), sum(len(one.payload) + POINT_BYTES for one in stored))
-        return _in_order(found[0])
+        found = list(_pool.map(lambda each: self._tensors_or_error(run, each), wanted))
+        for each, version, stored in zip(wanted, versions, found, strict=True):
+            if not isinstance(stored, LogError):
+                self._tensors.put((run, each), (version, stored), sum(len(one.payload) + POINT_BYTES for one in stored))
+        if isinstance(found[0], LogError):
+            raise found[0]
+        return found[0]
+
+    def _tensors_or_error(self, run: str, tag: str) -> list[Stored] | LogError:
+        """The tag's points by rising step; the error of one tag must not hide those that are read beside it."""
+        try:
+            points = self._points(self._provider.read_tensors, tags.TENSOR_PLUGIN, run, tag)
+        except LogError as error:
+            return error
+        stored = sorted(filter(None, map(_stored, points)), key=lambda one: one.step)
+        self._not_ours.pop((run, tag), None)
+        if len(stored) < len(points):
+            self._not_ours[run, tag] = (
+                f"{tag} holds {len(points) - len(stored)} tensors that are not one string: no record is read."
+            )
+        return stored
 
     def _blob_keys(self, run: str, tag: str) -> dict[int, list[str]]:
         """TensorBoard's keys of the blobs at each step, by rising step; read again when the tag grew."""
@@ -165,8 +186,14 @@ class ProviderSource:
         only = tensorboard_provider.RunTagFilter(runs=[run], tags=[tag])
         try:
             answer = call(self._context, experiment_id=self._experiment, plugin_name=plugin, downsample=ALL, run_tag_filter=only)
-        except (errors.NotFoundError, KeyError):
+        except errors.NotFoundError:
             return []
+        except _NO_TENSOR as error:
+            if isinstance(error, KeyError) and error.args == (run,):  # the run is gone
+                return []
+            raise LogError(
+                f"{tag} holds a tensor that TensorBoard cannot read: it is damaged, and nothing of it is shown."
+            ) from error
         except Exception as error:
             if "RESOURCE_EXHAUSTED" in str(error):
                 raise LogError(f"{tag} holds more than the 256 MB that TensorBoard's data server sends at once.") from error
@@ -177,11 +204,6 @@ class ProviderSource:
 def _version(series: Any) -> int:
     """Steps rise within a tag of ours, so that whatever is added changes the newest step."""
     return hash((series.max_step, series.max_wall_time))
-
-
-def _in_order(points: list[Any]) -> list[Stored]:
-    """Those that are tensors of one string, by rising step."""
-    return sorted(filter(None, map(_stored, points)), key=lambda one: one.step)
 
 
 def _stored(point: Any) -> Stored | None:

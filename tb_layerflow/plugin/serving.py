@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import zlib
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,6 +16,7 @@ from tb_layerflow.log.paths import PathError
 from tb_layerflow.plugin import parameters
 from tb_layerflow.plugin.answers import Answer, NotFound
 
+_log = logging.getLogger("tensorboard")
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
@@ -62,6 +64,10 @@ def _response(request: Request, answer: Callable[[Request], Any]) -> Any:
         return sentence(request, str(error), 404)
     except LogError as error:
         return sentence(request, str(error), 422)
+    except Exception as error:  # the last resort: the page gets a sentence, TensorBoard's log the traceback
+        _log.exception("LayerFlow could not answer %s", request.path)
+        text = f"LayerFlow could not answer this: {type(error).__name__}. TensorBoard's own output says where; please report it."
+        return sentence(request, text, 500)
 
 
 def _sent(request: Request, body: bytes, content_type: str) -> Any:
