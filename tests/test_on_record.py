@@ -63,6 +63,21 @@ def test_the_printer_shows_shapes_and_statistics_of_the_chosen_calls(tmp_path: P
     assert not any("last" in line for line in lines)
 
 
+def test_the_printer_shows_the_first_exact_numbers_that_a_record_keeps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fitted(layerflow.LayerFlow(tmp_path, every=8, on_record=layerflow.summary.printer("first")))
+    lines = capsys.readouterr().out.splitlines()
+    stream = layerflow.open(tmp_path)
+    for kind in ("input", "output", "error"):
+        numbers = stream.value("first", kind=kind, step=0)[0].reshape(-1)
+        after = lines[next(place for place, line in enumerate(lines) if line.startswith(f"    {kind}")) + 1]
+        shown = np.array([float(word) for word in after.replace("…", "").split()], np.float32)
+        np.testing.assert_array_equal(shown, numbers[: len(shown)])
+        assert len(shown) == min(len(numbers), 6)
+    assert sum(line.startswith("           ") for line in lines) == 3  # the second record keeps none
+
+
 def test_the_mirror_writes_what_people_know_into_tensorboards_own_tabs_by_epoch(tmp_path: Path) -> None:
     model = models.plain()
     x, y = models.samples(model, 64)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tb_layerflow.analysis.findings import KINDS, Finding, Limits, Observed, findings
 from tb_layerflow.log import paths, records
@@ -15,16 +16,20 @@ from tb_layerflow.log import paths, records
 from .graph import Graph
 from .history import LayerLossRow
 from .statistics import Statistics, stack
+from .values import widened
 
 KEPT = 200
 """How many records stay in memory for findings: the latest."""
+SHOWN = 6
+"""How many exact numbers `printer` prints of a tensor: the first sample's first."""
 
 
 @dataclass
 class LiveRecord:
     """A record that has just been written, of the stream named `stream`; `graph` has its calls, `losses` the model's own.
 
-    `statistics(kind)` and `findings()` are as the reader's, over this record and the latest before it.
+    `statistics(kind)` and `findings()` are as the reader's, over this record and the latest before it; `value` has this record's
+    exact tensors.
     """
 
     stream: str
@@ -32,10 +37,20 @@ class LiveRecord:
     graph: Graph
     losses: dict[str, float]
     _history: list[tuple[Graph, records.Record]] = field(repr=False)
+    _exact: records.Exact = field(default_factory=records.Exact, repr=False)
 
     def statistics(self, kind: str = "output") -> Statistics:
         """The statistics of one kind at this step: `values` is float64 [1, ports, columns]."""
         return stack(kind, [self.step], [self._history[-1]])
+
+    def value(self, path: str, kind: str = "output", port: int = 0) -> NDArray[np.generic] | None:
+        """An exact tensor, batch axis first: the samples that this record keeps. None where it keeps none (`values=`)."""
+        number = self.graph.paths.index(self.graph.call(path).path)
+        wanted = {(kind, number, port)}
+        if kind == "input" and (source := self.graph.calls[number].inputs[port].source) is not None:
+            wanted.add(("output", *source))
+        found = (one for one in self._exact.arrays if wanted & set(one.rows))
+        return next((widened(one.array, one.dtype) for one in found), None)
 
     def findings(self, limits: Limits | None = None) -> list[Finding]:
         """All findings of the latest records, this one included."""
@@ -83,8 +98,9 @@ class Observer:
                 self._graphs.clear()
             wrapped = self._graphs[id(graph)] = Graph(graph)
         history = self._history.setdefault(stream, deque(maxlen=KEPT))
-        history.append((wrapped, replace(record, histograms={})))
-        live = LiveRecord(stream, record.step, wrapped, dict(record.losses), list(history))
+        history.append((wrapped, replace(record, histograms={}, exact=None)))  # the latest record's tensors alone stay in memory
+        exact = record.exact or records.Exact()
+        live = LiveRecord(stream, record.step, wrapped, dict(record.losses), list(history), exact)
         if self._on_record(live) is True:
             self.stop = True
 
@@ -125,7 +141,8 @@ RULE_NAMES = (
 
 
 def printer(*layers: str, write: Callable[[str], object] | None = None) -> OnRecord:
-    """An `on_record` that prints what flowed through the chosen calls at each record: shapes and statistics.
+    """An `on_record` that prints what flowed through the chosen calls at each record: shapes, statistics and, in records
+    that hold exact values (`values=`), the first SHOWN numbers of the first sample.
 
     Args:
         layers: names, paths or globs of calls, as `layers=` takes them.
@@ -161,4 +178,9 @@ def _lines(record: LiveRecord, layers: tuple[str, ...]) -> list[str]:
                     shown = " ".join(f"{name} {figures[name]:.5g}" for name in ("mean", "std", "min", "max", "l2"))
                     bad = sum(figures[name] for name in ("nan", "pos_inf", "neg_inf"))
                     lines.append(f"    {kind:6} {shape} {shown}" + (f" not finite {bad:.0f}" if bad else ""))
+                    value = record.value(path, kind, port)
+                    if value is not None and value.ndim and len(value):
+                        numbers = value[0].reshape(-1)
+                        more = " …" if len(numbers) > SHOWN else ""
+                        lines.append("           " + " ".join(f"{number:.9g}" for number in numbers[:SHOWN].tolist()) + more)
     return lines

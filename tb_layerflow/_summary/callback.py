@@ -49,8 +49,8 @@ class LayerFlow:
         mirror: what to write for TensorBoard's own tabs as well: "scalars" (`LayerLoss/<path>`, `LayerAccuracy/<path>`,
             `LayerResidual/<path>`: the l2 of the error), "histograms" (`<path>/<weight name>`); with every="epoch" their step is
             the epoch.
-        on_record: called with each finished record (`.stream`, `.step`, `.statistics(kind)`, `.findings()`) in the thread that
-            writes; if it returns True, training stops after the next batch. `stop_on("non_finite")` and
+        on_record: called with each finished record (`.stream`, `.step`, `.statistics(kind)`, `.value(path)`, `.findings()`) in
+            the thread that writes; if it returns True, training stops after the next batch. `stop_on("non_finite")` and
             `printer("**/first_dense")` are such.
         strict: raise where recording would otherwise warn and go on.
 
