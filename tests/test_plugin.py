@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from werkzeug.test import Client
 
-from tb_layerflow.log.records import COLUMNS, Graph, LedgerEntry, Record, Weight
+from tb_layerflow._reader.sessions import Head
+from tb_layerflow.log.records import COLUMNS, Graph, LayerLoss, LedgerEntry, Record, Weight
 from tb_layerflow.log.writer import StreamWriter
 from tb_layerflow.plugin import plugin, routes
-from tb_layerflow.reader import Run
+from tb_layerflow.reader import Run, Stream
 from tests import make
 from tests.answers import client, get, get_binary, get_json
 from tests.loaders import LOADERS, Loader
@@ -226,6 +227,26 @@ def test_numbers_that_are_not_finite_reach_the_page_as_they_are(loader: Callable
 
 def test_each_backward_pass_has_its_own_errors(loader: Callable[..., Loader], tmp_path: Path) -> None:
     graph = make.siamese()
+def test_layer_losses_are_of_one_state_of_a_log_that_grows(
+    loader: Callable[..., Loader], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lossy = [make.record(GRAPH, step, layer_losses=[LayerLoss(5, 0, "direct", step / 10)]) for step in (1, 2, 3)]
+    write(tmp_path / "siamese", lossy)
+    on = client(loader(tmp_path), tmp_path)
+    newest = Stream._snapshot
+    asked_before: list[bool] = []
+
+    def grows(stream: Stream) -> tuple[list[Head], object]:
+        heads, version = newest(stream)
+        asked_before.append(True)
+        return heads[: 1 + len(asked_before) // 2], (version, len(asked_before))
+
+    monkeypatch.setattr(Stream, "_snapshot", grows)
+    _, arrays = get_binary(on, "/losses", **TRAIN)
+    assert arrays["loss"].shape == (1, len(arrays["step"]))
+    assert arrays["loss"][0].tolist() == [np.float32(step / 10) for step in arrays["step"]]
+
+
     graph.backward_names, graph.error_pass = ["generator", ""], "error#1"
     record = make.record(graph, 0)
     own = record.tables.pop("error")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tb_layerflow import reader
+from tb_layerflow._reader.graph import nearest_output
 from tb_layerflow.log import histogram
 from tb_layerflow.log.records import COLUMNS, Call, Graph, Layer, LayerLoss, LedgerEntry, Port, Record, Weight
 from tb_layerflow.log.writer import StreamWriter
@@ -111,6 +112,24 @@ def test_an_input_has_the_statistics_of_the_output_that_it_is(stream: reader.Str
 
 def same(left: tuple[np.ndarray, np.ndarray], right: tuple[np.ndarray, np.ndarray]) -> bool:
     return np.array_equal(left[1], right[1]) and not np.isnan(left[1]).any()
+
+
+def test_a_chain_of_references_is_walked_once_and_a_circle_ends() -> None:
+    class Counted(list[Call]):
+        reads = 0
+
+        def __getitem__(self, index: object) -> Call:  # type: ignore[override]
+            self.reads += 1
+            return super().__getitem__(index)  # type: ignore[index, no-any-return]
+
+    calls = Counted(Call(f"c{k}", f"c{k}", "D", outputs=[Port(source=(k - 1, 0) if k else None)]) for k in range(500))
+    graph = Graph("m", calls, [])
+    known: dict[tuple[int, int], tuple[int, int] | None] = {}
+    found = [nearest_output(graph, call.outputs[0].source, {(3, 0)}, known) for call in calls]
+    assert found == [None] * 4 + [(3, 0)] * 496
+    assert calls.reads < 510
+    calls[0].outputs[0] = Port(source=(2, 0))
+    assert nearest_output(graph, (1, 0), {(9, 0)}, {}) is None
 
 
 def test_an_input_that_is_nobodys_output_has_a_row_of_its_own(tmp_path: Path) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from tb_layerflow.log import paths, records
+
+Source = tuple[int, int]
+"""A call's number and that of its output."""
 
 
 class PortPath(NamedTuple):
@@ -149,12 +153,16 @@ def error_kind(graph: records.Graph, kind: str, present: frozenset[str]) -> str:
     return kind
 
 
-def referred_outputs(graph: records.Graph, call: int, port: int, is_input: bool) -> list[tuple[int, int]]:
-    """The outputs that a port refers to, nearest first: what an input or a group's output stands for."""
-    chain: list[tuple[int, int]] = []
-    tensors = graph.calls[call].inputs if is_input else graph.calls[call].outputs
-    source = tensors[port].source
-    while source is not None and source not in chain:
-        chain.append(source)
+def nearest_output(
+    graph: records.Graph, source: Source | None, among: Container[Source], known: dict[Source, Source | None]
+) -> Source | None:
+    """The first output among those of interest on the way that references lead from `source`: what an input or a group's output
+    stands for. None where they lead nowhere, or in a circle. `known` remembers ways that were walked, for the next walk.
+    """
+    walked: dict[Source, None] = {}
+    while source is not None and source not in among and source not in known and source not in walked:
+        walked[source] = None
         source = graph.calls[source[0]].outputs[source[1]].source
-    return chain
+    found = source if source is None or source in among else known.get(source)
+    known.update(dict.fromkeys(walked, found))
+    return found

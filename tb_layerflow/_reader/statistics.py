@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tb_layerflow.log import paths, records
 from tb_layerflow.log.records import COLUMNS, WEIGHT_KINDS
 
-from .graph import Graph, PortPath, error_kind, referred_outputs
+from .graph import Graph, PortPath, Source, error_kind, nearest_output
 
 _COLUMN_SET = frozenset(COLUMNS)
 _EXTRA = ("part", "stride")
@@ -112,15 +112,15 @@ def rows_of(graph: Graph, kind: str, tables: Mapping[str, Rows]) -> dict[tuple[i
         return found
     is_input = kind == "input"
     referred = rows.get("output", {}) if is_input else own_rows
+    known: dict[Source, Source | None] = {}
     for number, call in enumerate(graph.record.calls):
-        for port in range(len(call.inputs if is_input else call.outputs)):
+        for port, tensor in enumerate(call.inputs if is_input else call.outputs):
             if (number, port) in own_rows:
                 found[number, port] = (own, own_rows[number, port])
                 continue
-            for source in referred_outputs(graph.record, number, port, is_input):
-                if source in referred:
-                    found[number, port] = ("output" if is_input else own, referred[source])
-                    break
+            source = nearest_output(graph.record, tensor.source, referred, known)
+            if source is not None:
+                found[number, port] = ("output" if is_input else own, referred[source])
     return found
 
 

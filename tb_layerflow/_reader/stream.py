@@ -76,8 +76,8 @@ class Stream:
     @property
     def records(self) -> Records:
         """What the records say about their steps, as columns beside `steps`."""
-        heads = self._heads
-        key = ("records", self._sessions.version)
+        heads, version = self._snapshot()
+        key = ("records", version)
         kept = self._history.get(key)
         return kept or self._history.put(key, collect(heads, self._trace_number, self._graph_of), 1)
 
@@ -152,7 +152,8 @@ class Stream:
         heads = self._heads
         if not heads:
             return self.graph
-        place = int(np.searchsorted(self.steps, step, side="right")) - 1
+        steps = np.array([head.record.step for head in heads], np.int64)
+        place = int(np.searchsorted(steps, step, side="right")) - 1
         head = heads[max(place, 0)]
         graph = self._graph_of(head.session, head.trace)
         if graph is None:
@@ -331,9 +332,13 @@ class Stream:
 
     @property
     def _heads(self) -> list[Head]:
+        return self._snapshot()[0]
+
+    def _snapshot(self) -> tuple[list[Head], object]:
+        """The records in force and the version that they are of, taken together: the log may grow between two questions."""
         with self._lock:
             self._load()
-            return self._sessions.visible
+            return self._sessions.visible, self._sessions.version
 
     def _load(self) -> None:
         if not self._loaded:

@@ -113,8 +113,9 @@ def losses(log: LogDir, run: str, stream: str, step: int | None = None) -> Answe
     found = _stream(log, run, stream)
     calls = found.graph if step is None else found.graph_at(step)
     numbers = {path: number for number, path in enumerate(calls.paths)}
-    places = {int(at): place for place, at in enumerate(found.steps)}
-    rows = [row for row in found.losses() if row.path in numbers]
+    records = found.records  # once: the log may grow between two questions
+    places = {int(at): place for place, at in enumerate(records.step)}
+    rows = [row for row in records.layer_losses if row.path in numbers]
     keys = {(numbers[row.path], row.port, row.form, row.task, row.output): None for row in rows}
     series = {key: place for place, key in enumerate(sorted(keys))}
     if len(series) * len(places) > MOST_NUMBERS // 2:
@@ -124,7 +125,7 @@ def losses(log: LogDir, run: str, stream: str, step: int | None = None) -> Answe
         place = series[numbers[row.path], row.port, row.form, row.task, row.output]
         values[:, place, places[row.step]] = row.loss, row.accuracy
     described = [dict(zip(("call", "port", "form", "task", "output"), key, strict=True)) for key in series]
-    arrays = {"step": found.steps.astype(np.float64), "loss": values[0], "accuracy": values[1]}
+    arrays = {"step": records.step.astype(np.float64), "loss": values[0], "accuracy": values[1]}
     return Binary({"run": run, "stream": stream, "rows": described}, arrays)
 
 

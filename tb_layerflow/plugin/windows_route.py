@@ -30,8 +30,9 @@ def windows(log: LogDir, run: str, stream: str, step: int, path: str, index: tup
 
 def _kept(found: Stream, step: int) -> tuple[Mapping[Place, tuple[int, ...]], int | None]:
     """The shapes of the recorded arrays, for sizes that the graph leaves open, and of how many samples the step's batch was."""
-    at = found.steps.tolist().index(step) if step in found.steps else -1
-    batch = float(found.records.batch_size[at]) if at >= 0 else 0.0
+    records = found.records
+    at = records.step.tolist().index(step) if step in records.step else -1
+    batch = float(records.batch_size[at]) if at >= 0 else 0.0
     try:
         manifest = found.values.manifest(step)
     except paths.PathError:
