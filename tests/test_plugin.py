@@ -225,8 +225,6 @@ def test_numbers_that_are_not_finite_reach_the_page_as_they_are(loader: Callable
     assert np.isposinf(steps["loss:other"][0])
 
 
-def test_each_backward_pass_has_its_own_errors(loader: Callable[..., Loader], tmp_path: Path) -> None:
-    graph = make.siamese()
 def test_layer_losses_are_of_one_state_of_a_log_that_grows(
     loader: Callable[..., Loader], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +245,8 @@ def test_layer_losses_are_of_one_state_of_a_log_that_grows(
     assert arrays["loss"][0].tolist() == [np.float32(step / 10) for step in arrays["step"]]
 
 
+def test_each_backward_pass_has_its_own_errors(loader: Callable[..., Loader], tmp_path: Path) -> None:
+    graph = make.siamese()
     graph.backward_names, graph.error_pass = ["generator", ""], "error#1"
     record = make.record(graph, 0)
     own = record.tables.pop("error")
