@@ -218,6 +218,10 @@ def test_a_worse_readout_is_not_named_where_the_output_is_saturated_or_no_error_
         tmp_path / "cut", only("error", "second", lambda array: array * 1e-7), layer_losses=squares(0.95), batch_size=400
     )
     assert "worse_readout" not in {one.rule for one in cut.findings()}
+    apart = chain()
+    apart.calls[3].outputs[0].error = "not connected"
+    alone = stream_of(tmp_path / "alone", graph=apart, layer_losses=squares(0.95), batch_size=400)
+    assert "worse_readout" not in {one.rule for one in alone.findings()}
 
 
 def test_what_one_call_drops_another_that_gets_the_same_may_keep(tmp_path: Path) -> None:

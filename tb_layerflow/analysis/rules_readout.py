@@ -68,6 +68,8 @@ def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
 
 def _is_reached(observed: Observed, call: Call, places: NDArray[np.int64], limits: Limits) -> bool:
     """Whether errors arrive at a call's outputs, as far as they were recorded."""
+    if call.outputs and all(tensor.error == "not connected" for tensor in call.outputs):
+        return False
     errors = [observed.series("error", call.path, port, "l2") for port in range(len(call.outputs))]
     known = np.array([np.nan_to_num(error[places], nan=np.inf) for error in errors if error is not None])
     if not len(known):
