@@ -214,3 +214,52 @@ def test_an_index_outside_of_the_output_is_an_error_that_names_the_shape():
     model = Model((5, 3))
     with pytest.raises(IndexError, match=r"output of shape \[-1, 5, 3\], batch axis first. Received: \[0, 5, 0\]"):
         receptive_window(model.graph, 0, (0, 5, 0))
+
+
+TWO_INPUTS = ["Dense", "Flatten", "Conv2D", "MaxPooling2D", "Embedding", "Softmax", "Permute", "GlobalAveragePooling2D", "ReLU"]
+
+
+def crafted(kind: str, config: str = "{}", inputs: int = 1, shape: tuple[int, ...] = (4, 8, 8, 3), module: str = "") -> Graph:
+    """Inputs and one layer on all of them, as a log might claim it."""
+    calls = [Call(f"x{k}", "x", "Input", "input", outputs=[Port(shape=shape)]) for k in range(inputs)]
+    ports = [Port(shape=shape, source=(k, 0)) for k in range(inputs)]
+    calls.append(Call("layer", "layer", kind, layer=0, inputs=ports, outputs=[Port(shape=shape)]))
+    return Graph("m", calls, [Layer("layer", "layer", kind, config=config, module=module)])
+
+
+@pytest.mark.parametrize("kind", TWO_INPUTS)
+def test_a_layer_with_more_inputs_than_its_name_promises_saw_all_of_them(kind: str):
+    windows = receptive_window(crafted(kind, inputs=2), 2, (0, 0, 0, 0))
+    for source in ((0, 0), (1, 0)):
+        assert windows[source].box == (slice(0, 1), slice(0, 8), slice(0, 8), slice(0, 3))
+        assert windows[source].reason
+
+
+def test_a_users_class_that_is_called_like_one_of_keras_saw_everything():
+    window = receptive_window(crafted("ReLU", module="my.layers"), 1, (0, 1, 1, 1))[0, 0]
+    assert window.box == (slice(0, 1), slice(0, 8), slice(0, 8), slice(0, 3))
+    assert "a class of my.layers, not Keras's own" in window.reason
+    assert receptive_window(crafted("ReLU", module="keras.src.layers"), 1, (0, 1, 1, 1))[0, 0].box[1] == slice(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [
+        ("Conv2D", '{"kernel_size": [2000000000, 2000000000], "padding": "same", "filters": 4}'),
+        ("Conv2DTranspose", '{"kernel_size": [2000000000, 3], "filters": 4}'),
+        ("Conv2D", '{"kernel_size": [3, 3], "strides": [1' + "0" * 400 + ', 1], "padding": "same"}'),
+        ("Dense", '{"activation": "softmax", "units": 1e15}'),
+        ("Conv2D", "[" * 100_000),
+    ],
+)
+def test_absurd_settings_end_in_a_whole_map_with_a_reason(kind: str, config: str):
+    window = receptive_window(crafted(kind, config), 1, (0, 0, 0, 0))[0, 0]
+    assert window.box is None or window.box[1] in (slice(0, 8), slice(0, 1))
+    assert window.reason or config.startswith("[")
+
+
+def test_an_absurd_map_is_not_listed():
+    graph = crafted("Dense", shape=(4, 1 << 40, 3))
+    window = receptive_window(graph, 1, (0, 5, 0))[0, 0]
+    assert window.box == (slice(0, 1), slice(5, 6), slice(0, 3))
+    assert receptive_window(crafted("LSTM", shape=(4, 1 << 40, 3)), 1, (0, 5, 0))[0, 0].box is None

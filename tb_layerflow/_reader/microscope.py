@@ -69,6 +69,7 @@ def _described(graph: Graph, record: Record, call: int, read: Reading) -> tuple[
             trainable=layer.trainable,
             dtype_policy=layer.dtype_policy or "float32",
             family=family,
+            module=layer.module,
             **common,  # type: ignore[arg-type]
         ),
         "",

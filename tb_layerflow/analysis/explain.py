@@ -114,6 +114,7 @@ def explain(layer: LayerDescription, inputs: Arrays, index: Sequence[int], *, re
 
 
 def _explained(layer: LayerDescription, inputs: Arrays, index: tuple[int, ...], recorded: float | None) -> Explanation:
+    layer.check_class()
     if re.fullmatch(r"(Spatial)?Dropout([123]D)?", layer.type) and layer.kind == "layer":
         _refuse_missing(layer, inputs)
         return elementwise.dropout(layer, inputs, index, recorded)

@@ -18,6 +18,26 @@ T = TypeVar("T")
 Indices = NDArray[np.int64]
 Shape = tuple[int, ...]
 
+MOST_POSITIONS = 1 << 22
+"""How many positions of one axis, or pairs of an output's and a kernel's, are ever listed: sizes come from logs."""
+
+
+class TooLarge(ValueError):
+    """A size that no map has."""
+
+
+def positions(count: int) -> Indices:
+    """0 to count - 1. TooLarge where those are more than any map has."""
+    if count > MOST_POSITIONS:
+        raise TooLarge(f"A size of {count:,} is larger than the {MOST_POSITIONS:,} positions of an axis that are looked at.")
+    return np.arange(count)
+
+
+def _met(outputs: Indices, window: int) -> Indices:
+    """The kernel's positions, where pairing them with the outputs is possible."""
+    positions(window * max(len(outputs), 1))
+    return positions(window)
+
 
 @dataclass(frozen=True)
 class Slide:
@@ -31,7 +51,7 @@ class Slide:
 
     def pairs(self, outputs: Indices) -> tuple[Indices, Indices]:
         """Input positions and kernel positions that the outputs meet, two arrays [pairs]; inputs may lie in the padding."""
-        kernel = np.arange(self.window)
+        kernel = _met(outputs, self.window)
         inputs = outputs[:, None] * self.stride - self.before + kernel * self.dilation
         return inputs.ravel(), np.broadcast_to(kernel, inputs.shape).ravel()
 
@@ -48,7 +68,7 @@ class TransposedSlide:
 
     def pairs(self, outputs: Indices) -> tuple[Indices, Indices]:
         """Input positions and kernel positions that the outputs meet, two arrays [pairs]; inputs may lie outside of the map."""
-        kernel = np.arange(self.window)
+        kernel = _met(outputs, self.window)
         scaled = outputs[:, None] + self.before - kernel * self.dilation
         meets = scaled % self.stride == 0
         return (scaled // self.stride)[meets], np.broadcast_to(kernel, scaled.shape)[meets]

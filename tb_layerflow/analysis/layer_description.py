@@ -53,7 +53,7 @@ class LayerDescription:
     `config` holds what `wanted_config` keeps (a whole `get_config()` does too). `weights` maps the names in `layer.weights`, in
     that order, to arrays. `kind` is the call's: `layer` or `operation` (of `keras.ops`). `batch_size` is how many samples the
     step's batch had; None where it is not known. `dtype_policy` is Keras's name, e.g. `mixed_float16`; `family` is `keras` or
-    `tf_keras`.
+    `tf_keras`; `module` where the layer's class is defined, empty where that is not known.
     """
 
     type: str
@@ -65,6 +65,14 @@ class LayerDescription:
     batch_size: int | None = None
     dtype_policy: str = "float32"
     family: str = "keras"
+    module: str = ""
+
+    def check_class(self) -> None:
+        """Refuse a class of the user's own that is only called like one of Keras's."""
+        if self.module and self.module.split(".")[0] not in ("keras", "tf_keras", "tensorflow"):
+            raise CannotExplain(
+                f"This {self.type} is a class of {self.module[:80]}, not Keras's own."
+            )
 
     def weight(self, *names: str) -> NDArray[np.generic] | None:
         """The weight of one of these names, without scope and `:0`; None where the layer has none."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tb_layerflow.analysis.geometry import Indices, Shape
+from tb_layerflow.analysis.geometry import MOST_POSITIONS, Indices, Shape
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ def union(first: Region, second: Region) -> Region:
     if first.empty or second.empty:
         kept = second if first.empty else first
         return Region(kept.axes, kept.reach, first.reason or second.reason)
+    if len(first.axes) != len(second.axes):
+        return unknown("Calls disagree about how many axes this map has.")
     axes = tuple(np.union1d(left, right) for left, right in zip(first.axes, second.axes, strict=True))
     reach = tuple(np.union1d(left, right) for left, right in zip(first.reach, second.reach, strict=True))
     return Region(axes, reach, first.reason or second.reason)
@@ -90,5 +92,7 @@ def everything(shape: Shape, batch: Sequence[Indices], reason: str) -> Region:
     """The whole map of the same samples (`batch` holds their positions), with the reason why."""
     if -1 in shape[1:]:
         return unknown(f"{reason} The size of this map is not known either.")
+    if max(shape[1:], default=0) > MOST_POSITIONS:
+        return unknown(f"{reason} The size of this map is larger than any map's.")
     axes = [*batch, *(np.arange(size) for size in shape[1:])]
     return of_axes(axes[: len(shape)], reason=reason)

@@ -17,7 +17,7 @@ from tb_layerflow.analysis.formulas_dense import dot_axes
 from tb_layerflow.analysis.formulas_elementwise import OPERATION_ACTIVATIONS
 from tb_layerflow.analysis.formulas_norm import group_channels
 from tb_layerflow.analysis.formulas_shape import bilinear_pair, flat_order, listed, output_tail, shift_of
-from tb_layerflow.analysis.geometry import Indices, Shape, inside, layout_of, per_axis, slides_of
+from tb_layerflow.analysis.geometry import Indices, Shape, TooLarge, inside, layout_of, per_axis, positions, slides_of
 from tb_layerflow.analysis.layer_description import LayerDescription
 from tb_layerflow.analysis.regions import Region, everything, of_axes
 
@@ -31,9 +31,16 @@ def input_regions(layer: LayerDescription, shapes: Sequence[Shape], region: Regi
     `shapes` are those of the layer's inputs, batch axis first; its settings are read from `layer.config`, no weight is needed.
     """
     try:
+        layer.check_class()
         made = _regions(layer, list(shapes), _before_activation(layer, shapes, region))
-    except (CannotExplain, IndexError, ValueError, KeyError, TypeError, ZeroDivisionError) as problem:
-        reason = str(problem) if isinstance(problem, CannotExplain) else f"The settings of this {layer.type} were not recorded."
+        if len(made) != len(shapes):
+            raise CannotExplain(f"This {layer.type} got {len(shapes)} inputs; which part of each it used is not known.")
+    except (CannotExplain, IndexError, ValueError, KeyError, TypeError, ArithmeticError) as problem:
+        reason = (
+            str(problem)
+            if isinstance(problem, (CannotExplain, TooLarge))
+            else f"The settings of this {layer.type} were not recorded."
+        )
         return [everything(shape, region.axes[:1], reason) for shape in shapes]
     return [Region(part.axes, part.reach, part.reason or region.reason) for part in made]
 
@@ -48,7 +55,7 @@ def _before_activation(layer: LayerDescription, shapes: Sequence[Shape], region:
         return region
     key = "units" if layer.type == "Dense" else "filters"
     outputs = layer.number(key, shapes[0][-1] * layer.number("depth_multiplier", 1))
-    return region.with_axis(len(region.axes) - 1, np.arange(int(outputs)))
+    return region.with_axis(len(region.axes) - 1, positions(int(outputs)))
 
 
 def _regions(layer: LayerDescription, shapes: list[Shape], region: Region) -> list[Region]:
@@ -113,7 +120,7 @@ def _along_axes(layer: LayerDescription, shape: Shape, region: Region) -> Region
         (channel,) = layer.axes(len(shape))
         for axis in range(len(shape)):
             if axis != channel:
-                region = region.with_axis(axis, np.arange(samples) if axis == 0 else _whole(shape, axis))
+                region = region.with_axis(axis, positions(samples) if axis == 0 else _whole(shape, axis))
         return region
     if POINTWISE.fullmatch(kind) or (kind in OPERATION_ACTIVATIONS) or (kind.startswith("Random") and not layer.training):
         return region
@@ -123,7 +130,7 @@ def _along_axes(layer: LayerDescription, shape: Shape, region: Region) -> Region
 def _whole(shape: Shape, axis: int) -> Indices:
     if shape[axis] < 0:
         raise CannotExplain("The size of its input is not known.")
-    return np.arange(shape[axis])
+    return positions(shape[axis])
 
 
 def _slide(layer: LayerDescription, shape: Shape, region: Region) -> Region:
@@ -186,10 +193,10 @@ def _reshape(layer: LayerDescription, shape: Shape, region: Region) -> Region:
     if region.empty:
         return of_axes([region.axes[0], *(np.arange(0) for _ in order)])
     if math.prod(len(axis) for axis in region.axes[1:]) > FLAT_LIMIT:
-        return of_axes([region.axes[0], *(np.arange(size) for size in shape[1:])])
+        return of_axes([region.axes[0], *(positions(size) for size in shape[1:])])
     flat: Indices = np.zeros(1, np.int64)
-    for positions, size in zip(region.axes[1:], tail, strict=True):
-        flat = (flat[:, None] * size + positions).ravel()
+    for chosen, size in zip(region.axes[1:], tail, strict=True):
+        flat = (flat[:, None] * size + chosen).ravel()
     places = np.unravel_index(flat, tuple(shape[axis] for axis in order))
     found = {axis: np.unique(place) for axis, place in zip(order, places, strict=True)}
     return of_axes([region.axes[0], *(found[axis] for axis in range(1, len(shape)))])
@@ -210,10 +217,10 @@ def _concatenate(layer: LayerDescription, shapes: list[Shape], region: Region) -
     (axis,) = layer.axes(len(region.axes))
     made, start = [], 0
     for shape in shapes:
-        positions = region.axes[axis] - start
-        positions = positions[inside(positions, len(_whole(shape, axis)))]
-        part = region.with_axis(axis, positions)
-        made.append(part if len(positions) else of_axes([np.arange(0)] * len(shape)))
+        chosen = region.axes[axis] - start
+        chosen = chosen[inside(chosen, len(_whole(shape, axis)))]
+        part = region.with_axis(axis, chosen)
+        made.append(part if len(chosen) else of_axes([np.arange(0)] * len(shape)))
         start += shape[axis]
     return made
 

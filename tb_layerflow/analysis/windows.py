@@ -56,6 +56,8 @@ class Layer(Protocol):
     def trainable(self) -> bool: ...
     @property
     def dtype_policy(self) -> str: ...
+    @property
+    def module(self) -> str: ...
 
 
 class Execution(Protocol):
@@ -81,7 +83,7 @@ def described(graph: Graph, call: Call, batch_size: int | None = None) -> LayerD
     layer = None if call.layer is None else graph.layers[call.layer]
     try:
         config = json.loads(layer.config) if layer is not None and layer.config else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         config = {}
     return LayerDescription(
         type=call.type,
@@ -92,6 +94,7 @@ def described(graph: Graph, call: Call, batch_size: int | None = None) -> LayerD
         batch_size=batch_size,
         dtype_policy=layer.dtype_policy if layer is not None else "",
         family=graph.execution.family or "keras",
+        module=layer.module if layer is not None else "",
     )
 
 
