@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -49,6 +50,7 @@ def test_streams_lists_what_was_recorded(asked: Client) -> None:
     (stream,) = run["streams"]
     (session,) = stream.pop("sessions")
     assert (answer["schema"], answer["problem"], run["run"]) == (1, "", "siamese")
+    assert os.path.isdir(os.path.join(answer["logdir"], "siamese"))
     assert stream == {
         "stream": "train", "records": 3, "written": 3, "first_step": 0, "last_step": 10, "model": "siamese", "problem": ""
     }  # fmt: skip

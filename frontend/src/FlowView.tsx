@@ -17,7 +17,7 @@ const tail = computed<TailCard[]>(() =>
   Object.entries(buckets.value).filter(([, ops]) => ops > 0).map(([key, ops]) => ({
     key,
     name: lineageWords.buckets[key] ?? key,
-    count: count(ops),
+    count: lineageWords.opsShort(count(ops)),
     chosen: focus.value?.kind === "bucket" && focus.value.name === key,
     pick: () => showBucket(key),
   })),

@@ -1,5 +1,5 @@
 /** Keys that work anywhere on the page. What has the focus (a field, the outline, the picture) takes its own keys first. */
-import { choose, goToIndex, moveStep } from "./selection";
+import { choose, closeLens, goToIndex, moveStep } from "./selection";
 import { share } from "./memory";
 import * as state from "./state";
 import { VIEWS } from "./views";
@@ -27,6 +27,7 @@ function escape(): void {
   if (state.menu.value) state.menu.value = "";
   else if (state.railOpen.value) state.railOpen.value = false;
   else if (state.focus.value) state.focus.value = null;
+  else if (state.lens.value) closeLens();
   else if (state.heatmap.value) state.heatmap.value = false;
   else choose(null);
 }

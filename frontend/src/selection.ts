@@ -18,7 +18,7 @@ export const outlineRows = computed<Row[]>(() =>
   tree.value && folds.value ? rows(tree.value, folds.value, openNow.value, state.unfolded.value) : [],
 );
 
-/** Keeps the chosen call over a change of graph, by its path, and the path beside every choice that a view makes. */
+/** Keeps the chosen call over a change of graph, by its path, and the path beside every choice that a view makes; the microscope closes with its call. */
 export function followChoice(): void {
   effect(() => {
     const index = state.callIndex.value.get(state.chosenPath.peek()) ?? null;
@@ -35,8 +35,17 @@ export function followChoice(): void {
     if (call !== null) state.focus.value = null;
     if (!graph) return;
     const path = call === null ? "" : (graph.calls[call]?.path ?? "");
+    if (path !== state.chosenPath.peek() && path !== state.lens.peek()?.path) closeLens();
     // A call that this step's graph lacks stays remembered: the next step may have it again.
     if (path || state.callIndex.peek().has(state.chosenPath.peek())) state.chosenPath.value = path;
+  });
+}
+
+/** Closes the microscope; what its number saw is then drawn nowhere. */
+export function closeLens(): void {
+  batch(() => {
+    state.lens.value = null;
+    state.pointed.value = null;
   });
 }
 

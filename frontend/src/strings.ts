@@ -160,7 +160,6 @@ export const words = {
     } as Record<string, string>,
     /** Where the name of what was compared is not a word for people. */
     evidence: { zero: "share of zeros", limit: "limit", "last good record": "last good record at step" } as Record<string, string>,
-    nothing: "none",
     firstSeen: (step: string) => `first seen at step ${step}`,
     go: "Go to the call, the step and its cell of the heatmap",
     inFlow: "in the flow",

@@ -105,6 +105,8 @@ export interface RunInfo {
 
 export interface StreamsInfo {
   runs: RunInfo[];
+  /** The folder that TensorBoard was started on; empty where it knows none, absent from an older plugin. */
+  logdir?: string;
   schema: number;
   problem: string;
 }

@@ -3,6 +3,7 @@ and a row of ROUTES; http_api.md says the same in words. Knows no HTTP."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import COLUMNS, PART_COUNTS, SCHEMA, WEIGHT_KINDS
 from tb_layerflow.log.tags import session_text
 from tb_layerflow.plugin import describe, lineage_route, values_route, windows_route
@@ -31,7 +33,15 @@ def streams(log: LogDir) -> Answer:
     """Every run and stream."""
     found = [log.run(name) for name in log.runs]
     runs = [{"run": run.name, "streams": [describe.stream(run.stream(name)) for name in run.streams]} for run in found]
-    return Json({"runs": runs, "schema": SCHEMA, "problem": "" if runs else NOTHING_RECORDED})
+    return Json({"runs": runs, "logdir": _logdir(log), "schema": SCHEMA, "problem": "" if runs else NOTHING_RECORDED})
+
+
+def _logdir(log: LogDir) -> str:
+    """The folder that TensorBoard was started on, for the Python text that people copy; empty where it has none."""
+    try:
+        return os.path.abspath(log.source.folder(""))
+    except LogError:
+        return ""
 
 
 def graph(log: LogDir, run: str, stream: str, step: int | None = None) -> Answer:

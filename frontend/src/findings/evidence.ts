@@ -7,13 +7,17 @@ const SILENT = new Set(["port", "kind", "weight", "direction"]);
 
 export function evidenceText(evidence: Record<string, unknown>): string[] {
   return Object.entries(evidence)
-    .filter(([name]) => !SILENT.has(name))
+    .filter(([name, value]) => !SILENT.has(name) && !isEmpty(value))
     .map(([name, value]) => `${words.findings.evidence[name] ?? name.replaceAll("_", " ")} ${valueText(value)}`);
+}
+
+/** Says nothing: shown it would be a name without a number. */
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
 function valueText(value: unknown): string {
   if (typeof value === "number") return number(value, 3);
-  if (value === null || value === undefined) return words.findings.nothing;
   if (Array.isArray(value)) return value.map(valueText).join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

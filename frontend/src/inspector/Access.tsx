@@ -1,5 +1,5 @@
 /** The Python text that reaches the chosen layer in the model, and its numbers in the reader. */
-import { graph, record, run, stream } from "../state";
+import { graph, record, run, stream, streams } from "../state";
 import { words } from "../strings";
 import { CopyPython } from "./CopyPython";
 import { histogramPython, seriesPython } from "./python";
@@ -26,7 +26,7 @@ export function Access({ call }: { call: number }) {
             title={words.access.histogram}
             text={histogramPython(run.value, stream.value, calls[tensor.call]!.path, tensor.recordedAs, tensor.port, step)}
           />
-          <p class="quiet note">{words.access.note}</p>
+          {!streams.value?.logdir && <p class="quiet note">{words.access.note}</p>}
         </>
       )}
     </>

@@ -9,6 +9,7 @@ import type { GraphInfo } from "../types";
 import { trainingWords } from "../words/training";
 import { Chart, type Band, type Line } from "./Chart";
 import { alignSteps, deviation, layerQuotient, magnitude, ofCall, quotient, unionSteps } from "./errorSeries";
+import { NoWeightNumbers } from "./NoWeightNumbers";
 import { useAnswer } from "./useAnswer";
 
 /** The chosen call's own colour, then those of the calls beside it. Teal stays what is chosen. */
@@ -99,6 +100,9 @@ export function ErrorsChart({ call, pass }: { call: number; pass: string }) {
   }
   const why = calls[call]!.outputs.map(({ error, status }) => error || status).find(Boolean);
   if (!lines.length) {
+    const { layer } = calls[call]!;
+    const hasWeights = layer !== null && graph.value!.layers[layer]!.weights.some(({ trainable }) => trainable);
+    if (drawn.relative === "weights" && hasWeights) return <NoWeightNumbers />;
     const sentence = drawn.relative === "weights" ? trainingWords.noWeights : why ? statusSentence(why) : words.errors.noError;
     return <p class="sentence">{sentence}</p>;
   }

@@ -35,18 +35,22 @@ export function GradientFlow({ call, pass, relative }: { call: number; pass: str
       <h3>{trainingWords.flow} <span class="quiet plain-weight">{trainingWords.flowAt(count(table.step))}</span></h3>
       {bars.length ? (
         <>
-          <svg class="depth" viewBox={`0 0 ${bars.length} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={trainingWords.flow} onPointerLeave={() => setOver(-1)}>
-            {bars.map((bar, i) => {
-              const height = Math.max(1.5, bar.height * HEIGHT);
-              const look = bar.bad ? "bad" : bar.value === 0 ? "zero" : bar.call === call ? "chosen" : "";
-              return (
-                <g key={bar.call} data-path={calls[bar.call]!.path} onPointerEnter={() => setOver(i)} onClick={() => reveal(bar.call)}>
-                  <rect class="hit" x={i} y={0} width={1} height={HEIGHT} />
-                  <rect class={`bar ${look}`} x={i + 0.08} y={HEIGHT - height} width={0.84} height={height} />
-                </g>
-              );
-            })}
-          </svg>
+          <div class="depth-frame">
+            <span class="quiet" aria-hidden="true">{trainingWords.flowAxis(relative)}</span>
+            <svg class="depth" viewBox={`0 0 ${bars.length} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={trainingWords.flow} onPointerLeave={() => setOver(-1)}>
+              {bars.map((bar, i) => {
+                const height = Math.max(1.5, bar.height * HEIGHT);
+                const look = bar.bad ? "bad" : bar.value === 0 ? "zero" : bar.call === call ? "chosen" : "";
+                return (
+                  <g key={bar.call} data-path={calls[bar.call]!.path} onPointerEnter={() => setOver(i)} onClick={() => reveal(bar.call)}>
+                    <title>{trainingWords.flowBar(calls[bar.call]!.path, number(bar.value))}</title>
+                    <rect class="hit" x={i} y={0} width={1} height={HEIGHT} />
+                    <rect class={`bar ${look}`} x={i + 0.08} y={HEIGHT - height} width={0.84} height={height} />
+                  </g>
+                );
+              })}
+            </svg>
+          </div>
           <p class="note readout mono">
             {at ? <span class="cut">{trainingWords.flowBar(calls[at.call]!.path, number(at.value))}</span> : <span />}
             <span class="quiet">{low < Infinity && `${exponent(low)} – ${exponent(high)}`}</span>

@@ -7,6 +7,7 @@ import { chosenPath, colourBy, findings, graph, heatmap, ledger, ledgerOpen, rec
 import { kindName, statusSentence, words } from "../strings";
 import { valueOfCall } from "../values";
 import { recordingCost } from "./cost";
+import { isNote } from "./ledger";
 
 const LEDGER_SHOWN = 200;
 
@@ -71,7 +72,9 @@ function Records() {
 
 function Recorded() {
   const kinds = record.value?.kinds;
-  const entries = ledger.value;
+  const missing = ledger.value?.filter((entry) => !isNote(entry));
+  const notes = ledger.value?.filter(isNote);
+  const entries = missing && notes && [...missing, ...notes];
   const recorded = new Set([...(kinds?.values() ?? [])].flatMap(({ ports }) => ports.map(([call]) => call)));
   // As everywhere on the screen, groups and inputs do not count.
   const calls = [...recorded].filter((call) => graph.value!.calls[call]?.kind !== "input" && !tree.value!.children[call]?.length).length;
@@ -83,7 +86,8 @@ function Recorded() {
         {kinds && <>{words.overview.recordedOf(names.join(", "), calls)}; </>}
         {entries?.length ? (
           <>
-            {words.overview.skipped(entries.length)}{" "}
+            {missing!.length ? words.overview.skipped(missing!.length) : words.overview.nothingSkipped}
+            {notes!.length > 0 && <>, {words.overview.notes(notes!.length)}</>}{" "}
             <button class="link" aria-expanded={ledgerOpen.value} onClick={() => (ledgerOpen.value = !ledgerOpen.value)}>
               {ledgerOpen.value ? words.overview.hideWhy : words.overview.why}
             </button>
@@ -96,7 +100,7 @@ function Recorded() {
         <ul class="ledger">
           {entries.slice(0, LEDGER_SHOWN).map((entry, index) => (
             <li key={index}>
-              <span class="mono">{entry.path || "–"}</span> <span class="quiet">{[entry.kind, entry.status].filter(Boolean).join(" · ")}</span>
+              <span class="mono">{entry.path || "–"}</span> <span class="quiet">{[entry.kind, isNote(entry) ? words.overview.note : entry.status].filter(Boolean).join(" · ")}</span>
               {entry.reason && <div>{statusSentence(entry.reason)}</div>}
               {entry.step >= 0 && <div class="quiet">{words.overview.ledgerStep(count(entry.step))}</div>}
             </li>

@@ -4,10 +4,11 @@ import type { Held } from "../exact";
 import { count, number, shape, share } from "../format";
 import { kindsOf, KindSwitch, PortPicker, RangeAndOrder, SamplePicker } from "../maps/MapTools";
 import { heldTensor } from "../exact";
+import { useFigures } from "../maps/figures";
 import { MapPane } from "../maps/MapPane";
 import { Lens } from "../maps/Lens";
 import { isOlder } from "../maps/shown";
-import { graph, held, mapKind, noValues, view } from "../state";
+import { graph, held, mapKind, noValues, sample, view } from "../state";
 import { words } from "../strings";
 import { cell } from "../values";
 
@@ -53,21 +54,31 @@ export function Stamp({ held: at }: { held: Held }) {
   return isOlder.value ? <span class="stamp" title={words.exact.stampTitle}>{words.exact.stamp(count(at.step))}</span> : null;
 }
 
-/** Statistics of the tensor that is shown, as the record states them. */
+/** Statistics of the sample that is shown; where it is too large to be read for that, the record's of the whole batch, so named. */
 function Facts({ held: at, path, kind, port }: { held: Held; path: string; kind: string; port: number }) {
   const tensor = heldTensor(at, path, kind, port);
+  const figures = useFigures(tensor, sample.value);
   if (!tensor) return null;
   const table = at.record.kinds.get(tensor.value.kind);
   const row = table?.ports.findIndex(([call, each]) => call === tensor.call && each === tensor.port) ?? -1;
   const facts: [string, string][] = [["shape", shape(tensor.value.shape.slice(1))], ["dtype", tensor.value.dtype]];
-  const zero: [string, string][] = table && row >= 0 ? [[words.exact.share, share(cell(at.record, table, row, "zero"), table.part[2 * row]!)]] : [];
-  facts.push(...zero, ["step", count(at.step)]);
-  if (table && row >= 0) {
-    for (const column of ["mean", "std", "min", "max"]) facts.push([column, number(cell(at.record, table, row, column), 3)]);
-  }
+  const recorded = figures === null && table && row >= 0 ? table : null;
+  const of = (column: "mean" | "std" | "min" | "max") => (recorded ? cell(at.record, recorded, row, column) : figures?.[column]);
+  const zero = recorded ? share(cell(at.record, recorded, row, "zero"), recorded.part[2 * row]!) : figures ? share(figures.zeros, figures.count) : "…";
+  const isKnown = recorded !== null || figures !== null;
+  if (isKnown) facts.push([words.exact.share, zero]);
+  facts.push(["step", count(at.step)]);
+  if (isKnown) for (const column of ["mean", "std", "min", "max"] as const) facts.push([column, of(column) === undefined ? "…" : number(of(column)!, 3)]);
+  const [kept, batch] = [at.info.samples, at.record.batchSize];
   return (
-    <dl class="fact-row" title={words.exact.batch}>
-      {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd class="mono">{value}</dd></div>)}
-    </dl>
+    <>
+      <dl class="fact-row" data-of={recorded ? "batch" : "sample"}>
+        {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd class="mono">{value}</dd></div>)}
+      </dl>
+      <p class="quiet note">
+        {recorded ? words.exact.ofBatch(batch) : words.exact.ofSample(sample.value)}
+        {kept < batch && <> {words.exact.keptSamples(kept, batch)}</>}
+      </p>
+    </>
   );
 }

@@ -13,6 +13,7 @@ import { Chart, type Line } from "./Chart";
 import { CopyPython } from "./CopyPython";
 import { ofRow, quotient } from "./errorSeries";
 import { Histogram } from "./Histogram";
+import { NoWeightNumbers } from "./NoWeightNumbers";
 import { histogramPython } from "./python";
 import { useAnswer } from "./useAnswer";
 
@@ -28,7 +29,7 @@ export function WeightNumbers({ layer, weight }: { layer: number; weight: number
     const row = of?.ports.findIndex(([each, port]) => each === layer && port === weight) ?? -1;
     return { kind, of, row };
   }).filter((each) => each.of && each.row >= 0);
-  if (!rows.length) return <p class="sentence">{trainingWords.weights.notRecorded}</p>;
+  if (!rows.length) return <NoWeightNumbers />;
   const at = (kind: string, column: string) => {
     const found = rows.find((each) => each.kind === kind);
     return found ? cell(table, found.of!, found.row, column) : NaN;

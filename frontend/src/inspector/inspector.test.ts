@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { StepsTable } from "../api";
+import { streams } from "../state";
 import { recordingCost } from "./cost";
+import { isNote } from "./ledger";
 import { histogramPython, openPython, seriesPython } from "./python";
 
 const table = (step: number[], seconds: number[], stepSeconds: number[]) =>
@@ -20,8 +22,21 @@ test("a log without times has no cost rather than none", () => {
 test("the Python text names what is shown and leaves defaults out", () => {
   expect(openPython("a\"b", "train")).toContain('.run("a\\"b").stream("train")');
   expect(seriesPython("r", "train", "encoder#1/conv1", "error", "l2", 0)).toMatch(
-    /stream\.statistics\("error"\)\n.* = statistics\.series\("encoder#1\/conv1", "l2"\)$/,
+    /stream\.statistics\("error"\)\n.* = statistics\.series\("encoder#1\/conv1", "l2"\)\nprint\(steps, values\)$/,
   );
-  expect(histogramPython("r", "train", "same", "error", 1, 40)).toMatch(/stream\.histogram\("same", kind="error", port=1, step=40\)$/);
-  expect(histogramPython("r", "train", "same", "output", 0, 40)).toMatch(/stream\.histogram\("same", step=40\)$/);
+  expect(histogramPython("r", "train", "same", "error", 1, 40)).toMatch(/stream\.histogram\("same", kind="error", port=1, step=40\)\nprint\(histogram\)$/);
+  expect(histogramPython("r", "train", "same", "output", 0, 40)).toMatch(/stream\.histogram\("same", step=40\)\n/);
+});
+
+test("the Python text opens the folder that TensorBoard was started on", () => {
+  expect(openPython("r", "train")).toContain("LogDir(log_dir)");
+  streams.value = { runs: [], schema: 1, problem: "", logdir: "/home/me/my logs" };
+  expect(openPython("r", "train")).toContain('LogDir("/home/me/my logs")');
+  streams.value = null;
+});
+
+test("an error that stands at the logits instead is a note, one that is cut is missing", () => {
+  const entry = { path: "probs", kind: "error", port: 0, status: "skipped", reason: "at the logits", step: -1 };
+  expect([entry, { ...entry, status: "note", reason: "x" }].map(isNote)).toEqual([true, true]);
+  expect([{ ...entry, reason: "not connected" }, { ...entry, status: "truncated", reason: "over the limit" }].map(isNote)).toEqual([false, false]);
 });

@@ -110,7 +110,7 @@ function Shown({ held: at }: { held: Held }) {
     drawn.current = drawScene(pen, {
       width, height, colours: mapPalette.value, ink: tokens.getPropertyValue("--ink"), quiet: tokens.getPropertyValue("--ink-3"),
       picture: picture?.canvas ?? null, pictureName: picture ? `${picture.path}${picture.isPicture ? ` · ${words.exact.picture}` : ""}` : "",
-      seen: picture ? seenOf(at, picture.path, windows.value) : null, cam: veil, camName: said.camAt(camPath), stage, painted, predictions, predictionTitle: said.prediction,
+      seen: picture ? seenOf(at, picture.path, windows.value) : null, cam: veil?.canvas ?? null, camName: veil?.isZero ? said.camZero(camPath) : said.camAt(camPath), stage, painted, predictions, predictionTitle: said.prediction,
       strip: {
         count: length, current: index,
         from: (each) => (isModel ? frames[each]!.from : []),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { gradCam, normalised } from "./gradcam";
-import { topClasses } from "./predictions";
+import { fullBar, topClasses } from "./predictions";
 import { fitTiles } from "./scene";
 
 test("Grad-CAM weighs each map with the mean of its error, turned round, and keeps what speaks for a falling loss", () => {
@@ -22,4 +22,9 @@ test("tiles are as large as they can be and all fit", () => {
   expect(columns * tileWidth + 4 * (columns - 1)).toBeLessThanOrEqual(500.001);
   expect(rows * tileHeight + 4 * (rows - 1)).toBeLessThanOrEqual(400.001);
   expect(tileWidth).toBeGreaterThan(40);
+});
+
+test("bars of shares are drawn against 1, those of other numbers against the largest", () => {
+  expect(fullBar([{ name: "a", value: 0.3 }, { name: "b", value: 0.1 }])).toBe(1);
+  expect(fullBar([{ name: "a", value: 3 }, { name: "b", value: -6 }])).toBe(6);
 });

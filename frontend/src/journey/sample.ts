@@ -51,7 +51,7 @@ export async function predictionOf(held: Held, sample: number): Promise<Predicti
 }
 
 /** Grad-CAM at one call as a veil over the sample; null where the call's output or error lacks maps. */
-export async function camOf(held: Held, path: string, sample: number, dark: boolean): Promise<HTMLCanvasElement | null> {
+export async function camOf(held: Held, path: string, sample: number, dark: boolean): Promise<{ canvas: HTMLCanvasElement; isZero: boolean } | null> {
   const [maps, errors] = await Promise.all(["output", "error"].map(async (kind) => {
     const tensor = heldTensor(held, path, kind, 0);
     if (!tensor || tensor.value.shape.length !== 4) return null;
@@ -62,8 +62,9 @@ export async function camOf(held: Held, path: string, sample: number, dark: bool
   if (!maps || !errors || [...maps.planes, ...errors.planes].some((plane) => !plane)) return null;
   const map = normalised(gradCam(maps.planes.map((plane) => plane!.values), errors.planes.map((plane) => plane!.values)));
   const [red, green, blue]: Rgb = parseHex(dark ? "#ffb02e" : "#e8590c");
-  return canvasOf(maps.view.cols, maps.view.rows, (pixels) => map.forEach((value, i) => {
+  const canvas = canvasOf(maps.view.cols, maps.view.rows, (pixels) => map.forEach((value, i) => {
     pixels[i] = ((Math.round(225 * value) << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   }));
+  return { canvas, isZero: map.every((value) => value === 0) };
 }
 

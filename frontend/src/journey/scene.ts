@@ -4,7 +4,7 @@ import { cutMiddle } from "../flow/text";
 import { drawScaled, frame, hatch, type PaintedPlanes } from "../maps/draw";
 import type { PlaneStore } from "../maps/store";
 import { inside } from "../maps/thumbnails";
-import type { Prediction } from "./predictions";
+import { fullBar, type Prediction } from "./predictions";
 
 export interface Stage {
   title: string;
@@ -82,6 +82,9 @@ export function text(pen: CanvasRenderingContext2D, said: string, x: number, y: 
   pen.fillText(cut, x, y);
 }
 
+/** Room for the number beside a prediction's bar. */
+const NUMBER = 60;
+
 function drawSample(pen: CanvasRenderingContext2D, scene: SceneInput, x: number, y: number, side: number, height: number): void {
   const predicted = scene.predictions.length ? scene.predictions.length * 20 + 30 : 0;
   const room = Math.max(40, Math.min(side, height - predicted - 24));
@@ -104,15 +107,16 @@ function drawSample(pen: CanvasRenderingContext2D, scene: SceneInput, x: number,
   }
   if (!scene.predictions.length) return;
   text(pen, scene.predictionTitle, x, y + 14, scene.ink, side, 12, 600);
-  const most = Math.max(...scene.predictions.map(({ value }) => Math.abs(value)), 1e-300);
+  const most = fullBar(scene.predictions);
+  const length = Math.max(1, side - NUMBER);
   scene.predictions.forEach(({ name, value }, i) => {
     const top = y + 20 + i * 20;
     pen.fillStyle = value < 0 ? colourOf(scene, 0) : colourOf(scene, 255);
     pen.globalAlpha = 0.3;
-    pen.fillRect(x, top, (side * Math.abs(value)) / most, 16);
+    pen.fillRect(x, top, Math.min(length, (length * Math.abs(value)) / most), 16);
     pen.globalAlpha = 1;
-    text(pen, name, x + 5, top + 12, scene.ink, side - 64, 11);
-    text(pen, value.toPrecision(3), x + side - 54, top + 12, scene.quiet, 54, 11);
+    text(pen, name, x + 5, top + 12, scene.ink, length - 8, 11);
+    text(pen, value.toPrecision(3), x + side - NUMBER + 6, top + 12, scene.quiet, NUMBER - 6, 11);
   });
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { number } from "../format";
 import type { Held } from "../exact";
 import { useAnswer } from "../inspector/useAnswer";
-import { reveal } from "../selection";
+import { closeLens, reveal } from "../selection";
 import { callIndex, lens } from "../state";
 import { statusSentence, words } from "../strings";
 import { madeBy } from "../values";
@@ -38,7 +38,7 @@ export function Lens({ held }: { held: Held }) {
     <section ref={section} class="lens" aria-label={said.title(indexText(at.index))} data-lens={`${at.path} ${at.index.join(",")}`}>
       <div class="tools spaced">
         <h3>{said.title(indexText(at.index))}</h3>
-        <button class="icon close" aria-label={said.close} title={said.close} onClick={() => (lens.value = null)}>
+        <button class="icon close" aria-label={said.close} title={said.close} onClick={closeLens}>
           <svg viewBox="0 0 12 12" aria-hidden="true"><path d="m2.5 2.5 7 7m0-7-7 7" /></svg>
         </button>
       </div>

@@ -86,11 +86,12 @@ function Shown({ held, path, kind, edge, tall, terse, maps, typed, problem, onTy
         window={own ? null : window} marked={here(lens.value)} pointed={here(pointed.value)} tensor={`${kind} ${path}`}
         onPoint={(index) => (pointed.value = index && place(index))}
         onChoose={(index) => { lens.value = place(index); panel.value = "values"; }}
-        onSeen={(first, last) => (seen[0] === first && seen[1] === last ? undefined : setSeen([first, last]))}
+        // Compared with the newest, not with that of this drawing: two draws may come before the next.
+        onSeen={(first, last) => setSeen((old) => (old[0] === first && old[1] === last ? old : [first, last]))}
       />
       <Ramp maps={maps} />
       {owner !== path && <p class="quiet note">{words.exact.from(owner)}</p>}
-      {view.count > 1 && seen[1] - seen[0] < view.count && <p class="quiet note">{words.exact.maps(seen[0], seen[1] - 1, view.count)}</p>}
+      {view.count > 1 && seen[1] > 0 && seen[1] - seen[0] < view.count && <p class="quiet note">{words.exact.maps(seen[0], seen[1] - 1, view.count)}</p>}
       {anyDead && <p class="quiet note absent-key"><i /> {words.exact.dead}</p>}
       {isThin && <p class="sentence">{words.exact.thinned(view.axes[view.rowAxis]!.step, view.axes[view.colAxis]!.step)}</p>}
       {store.problem.value && <p class="sentence bad">{store.problem.value}</p>}

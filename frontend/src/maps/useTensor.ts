@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { heldTensor, whyNot, type Held, type HeldTensor } from "../exact";
 import { mapOrder, mapRange, sample } from "../state";
 import { fetchValue } from "../valuesApi";
+import { useFigures } from "./figures";
 import { activityOfFigures, byActivity, reach, type Plane } from "./planes";
 import { layerReach, modelReach } from "./range";
 import { parseSlices, SliceError, slicesText, type Axis } from "./slices";
@@ -40,12 +41,15 @@ export function useTensor(held: Held | null, path: string, kind: string, port: n
   const store = useMemo(() => (tensor && view ? storeOf(tensor.place, view) : null), [tensor, view]);
   const order = useOrder(held, tensor, view, store);
   const range = mapRange.value;
+  const chosen = made?.given[0]!;
+  const figures = useFigures(tensor && chosen?.length === 1 && range === "layer" ? tensor : null, chosen?.start ?? 0);
   // While a range is taken from what arrived, it grows with it.
   const arrived = store?.version.value ?? 0;
   const known = useMemo(() => {
     if (!held || !tensor || !store || range === "map") return 0;
+    if (range === "layer" && figures) return figures.reach;
     return (range === "layer" ? layerReach : modelReach)(held, tensor, store.all());
-  }, [held, tensor, store, range, arrived]);
+  }, [held, tensor, store, range, arrived, figures]);
   const reachOf = useMemo(() => (range === "map" ? (plane: Pick<Plane, "low" | "high">) => reach([plane as Plane]) : () => known), [range, known]);
   if (!held) return "";
   if (!tensor || !made || !view || !store) return whyNot(held, path, kind, port);

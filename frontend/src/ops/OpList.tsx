@@ -5,7 +5,7 @@ import { useAnswer } from "../inspector/useAnswer";
 import { showOp, showLine } from "../selection";
 import { chosenOp, graph, run, stream } from "../state";
 import { lineageWords } from "../words/lineage";
-import { consumersOf, placeOfStack, shortName } from "./lineage";
+import { consumersOf, placeOfStack, shortFate, shortName, shortPlace } from "./lineage";
 
 const STEP = 60;
 
@@ -27,9 +27,10 @@ export function OpList({ ops, stacks, known, trace }: OpListProps) {
         {ops.slice(0, most).map((op) => (
           <li key={op.number} class={op.number === chosenOp.value ? "open" : ""} data-op={op.name}>
             <button class="op" aria-expanded={op.number === chosenOp.value} title={op.name} onClick={() => (chosenOp.value = chosenOp.value === op.number ? null : op.number)}>
-              <span class="mono strong cut">{op.type}</span>
+              <span class="mono strong type">{op.type}</span>
               <span class="quiet cut">{op.variable || shortName(op.name)}</span>
-              <span class="quiet mono cut place">{[placeOfStack(stacks[op.stack]), op.fate].filter(Boolean).join(" · ")}</span>
+              <span class="quiet mono cut place" title={placeOfStack(stacks[op.stack])}>{shortPlace(placeOfStack(stacks[op.stack]))}</span>
+              <span class="quiet fate">{shortFate(op.fate)}</span>
             </button>
             {op.number === chosenOp.value && <OpDetail op={op} stack={stacks[op.stack]} known={known} trace={trace} />}
           </li>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OpInfo } from "../lineageApi";
-import { chainLines, consumersOf, isPlace, opLinks, placeOfStack, shortName } from "./lineage";
+import { chainLines, consumersOf, isPlace, opLinks, placeOfStack, shortName, shortFate } from "./lineage";
 
 const op = (number: number, inputs: number[]): OpInfo => ({
   number, name: `a/b_${number}`, type: "T", direction: "forward", call: 0, bucket: "", forward_op: null, variable: "", fate: "", body: "", inputs, stack: 0,
@@ -28,4 +28,11 @@ test("places and names are shortened to what identifies them", () => {
   expect(placeOfStack({ frames: [], user_frame: -1, text: "" })).toBe("");
   expect(shortName("gradient_tape/model/dense/MatMul_1")).toBe("MatMul_1");
   expect([isPlace("model.py:42"), isPlace("conv"), isPlace("a/b.py")]).toEqual([true, false, true]);
+});
+
+test("a fate in a row is said without the names of other operations", () => {
+  expect(shortFate("kept")).toBe("kept");
+  expect(shortFate("fused into model/conv/Relu (_FusedConv2D)")).toBe("fused into _FusedConv2D");
+  expect(shortFate("fused into model/conv/mul")).toBe("fused into mul");
+  expect(shortFate("unknown: it stands in a function of its own")).toBe("unknown");
 });

@@ -25,6 +25,12 @@ export function placeOfStack(stack: StackInfo | undefined): string {
   return frame ? `${frame[0]}:${frame[1]}` : "";
 }
 
+/** The file without its folders: `model.py:42`. */
+export const shortPlace = (place: string): string => place.slice(place.lastIndexOf("/") + 1);
+
+/** What became of an operation in a word or two, the names of other operations left to its details. */
+export const shortFate = (fate: string): string => fate.replace(/:.*$/s, "").replace(/^fused into .*\((\w+)\)$/, "fused into $1").replace(/^(fused into )\S*\//, "$1");
+
 /** Number → numbers of the operations that take its output. */
 export function consumersOf(ops: Iterable<OpInfo>): Map<number, number[]> {
   const found = new Map<number, number[]>();

@@ -91,6 +91,8 @@ export const inspectorWords = {
     recorded: "Recorded",
     recordedOf: (kinds: string, calls: number) => `${kinds} of ${plural(calls, "call")}`,
     skipped: (count: number) => `${plural(count, "tensor")} skipped, cut or sampled`,
+    notes: (count: number) => plural(count, "note"),
+    note: "note",
     nothingSkipped: "nothing skipped",
     why: "why",
     hideWhy: "hide",

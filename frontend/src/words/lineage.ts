@@ -12,6 +12,7 @@ export const lineageWords = {
   list: "Operations",
   directions: { forward: "forward", backward: "backward", graph: "graph" } as Record<string, string>,
   count: (name: string, count: number) => `${name} ${count.toLocaleString("en")}`,
+  opsShort: (count: string) => `${count} ${count === "1" ? "op" : "ops"}`,
   ops: (count: number) => plural(count, "operation"),
   more: (shown: number, all: number) => `${shown.toLocaleString("en")} of ${all.toLocaleString("en")} shown. `,
   loadMore: "Show more",
