@@ -15,7 +15,7 @@ import tensorflow as tf
 from . import families, graphs, nests, recomputation
 from .calls import Error, Leaf, Node
 from .lineage import Lineage
-from .taps import Tapes, identity, tap
+from .taps import REAPPLIED, Tapes, carry, identity, tap
 
 _active = threading.local()
 
@@ -154,13 +154,26 @@ class Recording:
         if self.lineage is not None:
             self.lineage.leave_call(node.repeated or node)
         node.operations = (node.operations[0], self._operation_count())
-        outputs = nests.map_leaves(lambda port, leaf: leaf, outputs)
-        for key, leaf in nests.flatten(outputs):
-            node.outputs.append(self._leaf(node, key, leaf))
+        leaves, fixed = nests.flatten(outputs), nests.why_fixed(outputs)
+        node.outputs = [self._leaf(node, key, leaf) for key, leaf in leaves]
         logits: list[Leaf] = []
-        tapped = nests.map_leaves(lambda port, leaf: self._pass_on(node, port, leaf, logits), outputs)
+        tapped = [
+            self._left_alone(node, port, leaf, why) if why else self._pass_on(node, port, leaf, logits)
+            for port, ((_, leaf), why) in enumerate(zip(leaves, fixed, strict=True))
+        ]
         node.outputs += logits
-        return tapped
+        return nests.refilled(outputs, iter(tapped))
+
+    def _left_alone(self, node: Node, port: int, leaf: Any, why: str) -> Any:
+        """An output in a container that can only be passed on whole: its statistics are taken, its error cannot be."""
+        found = node.outputs[port]
+        if isinstance(leaf, tf.Tensor):
+            found.source = self._producers.get(id(leaf))
+            found.same_as_source = found.source is not None
+            self._keep(leaf, node, port)
+        if found.tensor is not None:
+            found.error = found.error or why
+        return leaf
 
     def function(self, name: str, kind: str, function: Any, args: tuple[Any, ...]) -> Any:
         """Run `function` as a root of its own: a `tf.function` or a module, of the class name `kind`."""
@@ -261,7 +274,9 @@ class Recording:
             if found.tensor is not None and found.error == "":
                 found.error = "no backward pass" if not self.errors else found.kind
             if isinstance(leaf, tf.Tensor):
-                passed_on = tf.identity(leaf) if found.tensor is not None and not _has_attributes(leaf) else leaf
+                passed_on = leaf if found.tensor is None or _read_by_losses(leaf) else tf.identity(leaf)
+                if passed_on is not leaf:
+                    carry(leaf, passed_on)
                 self._keep(passed_on, node, port)
                 return passed_on
             return leaf
@@ -292,6 +307,7 @@ class Recording:
         passed_on = tf.nest.pack_sequence_as(
             leaf, [found.passed_on if part is values else part for part in parts], expand_composites=True
         )
+        carry(leaf, passed_on)
         self._keep(passed_on, node, port)
         return passed_on
 
@@ -389,5 +405,6 @@ def _name_of_operation(tensor: Any) -> str:
     return "" if isinstance(tensor, tf.__internal__.EagerTensor) else str(tensor.op.name)
 
 
-def _has_attributes(tensor: Any) -> bool:
-    return getattr(tensor, "_keras_mask", None) is not None or getattr(tensor, "_keras_logits", None) is not None
+def _read_by_losses(tensor: Any) -> bool:
+    """Whether a loss of Keras's looks at which operation made a tensor."""
+    return not isinstance(tensor, tf.__internal__.EagerTensor) and tensor.op.type in REAPPLIED

@@ -44,10 +44,10 @@ def tap(tensor: Any, received: Callable[[Any], None], received_at_logits: Callab
     if operation is not None and operation.type in REAPPLIED and keras_logits is None:
         logits = identity(operation.inputs[0], received_at_logits)
         passed_on = _applied_again(operation.type, logits, tensor, received)
-        _carry_mask(tensor, passed_on)
+        carry(tensor, passed_on)
         return passed_on, operation.inputs[0]
     passed_on = identity(tensor, received)
-    _carry_mask(tensor, passed_on)
+    carry(tensor, passed_on)
     if keras_logits is not None:
         passed_on._keras_logits = identity(keras_logits, received_at_logits)
     return passed_on, keras_logits
@@ -66,10 +66,11 @@ def _applied_again(kind: str, logits: Any, tensor: Any, received: Callable[[Any]
     return passed_on
 
 
-def _carry_mask(old: Any, new: Any) -> None:
-    mask = getattr(old, "_keras_mask", None)
-    if mask is not None:
-        new._keras_mask = mask
+def carry(old: Any, new: Any) -> None:
+    """Give the tensor that is passed on what Keras (`_keras_mask`) and users have set on the one that it stands for."""
+    for name, value in vars(old).items():
+        if name not in vars(new):
+            setattr(new, name, value)
 
 
 class Tapes(threading.local):
