@@ -6,10 +6,11 @@ import random
 import tracemalloc
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from tb_layerflow.log import decode, encode
+from tb_layerflow.log import counts, decode, encode
 from tb_layerflow.log import layerflow_pb2 as pb
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import Manifest, Value
@@ -75,6 +76,44 @@ def test_very_many_tables_are_refused_before_they_are_made() -> None:
         decode.sparse_histograms(raw)
     with pytest.raises(LogError, match="more than 256 tables"):
         decode.statistics(pb.Statistics(tables=[pb.Table()]).SerializeToString() * 1000)
+
+
+@pytest.mark.parametrize(
+    ("read", "head", "field", "number", "sentence"),
+    [
+        (decode.graph, pb.Graph(), b"\x2a\x00", 100_001, "graph record has 100,001 calls; at most 100,000 are read"),
+        (decode.graph, pb.Graph(), b"\x22\x00", 100_001, "graph record has 100,001 layers; at most"),
+        (decode.graph, pb.Graph(), b"\x32\x00", 300_001, "graph record has 300,001 ledger; at most"),
+        (decode.statistics, pb.Statistics(), b"\x5a\x00", 300_001, "statistics record has 300,001 layer losses; at most"),
+        (decode.statistics, pb.Statistics(), b"\x6a\x00", 300_001, "statistics record has 300,001 timings; at most"),
+        (decode.statistics, pb.Statistics(), b"\x5a\x00", 400_001, "statistics record has more than 400,000 fields"),
+        (decode.manifest, pb.Values(), b"\x22\x00", 300_001, "values record has 300,001 values; at most"),
+        (decode.manifest, pb.Values(), b"\x22\x00", 400_001, "values record has more than 400,000 fields"),
+    ],
+)
+def test_more_things_than_anybody_records_are_counted_before_they_are_made(
+    read: Callable[[Any], object], head: Any, field: bytes, number: int, sentence: str
+) -> None:
+    head.stamp.schema = 1
+    raw = head.SerializeToString() + field * number
+    with pytest.raises(LogError, match=sentence):
+        read([raw] if read is decode.graph else raw)
+
+
+def test_a_graph_of_very_many_fields_is_not_even_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "MOST_GRAPH_FIELDS", 1000)
+    with pytest.raises(LogError, match="graph record has more than 1,000 fields"):
+        decode.graph([pb.Graph(stamp=pb.Stamp(schema=1)).SerializeToString() + b"\x2a\x00" * 1000])
+
+
+def test_very_many_ports_and_dimensions_are_a_sentence() -> None:
+    call = pb.Call().SerializeToString() + b"\x3a\x00" * 1_000_001
+    raw = pb.Graph(stamp=pb.Stamp(schema=1), calls=[pb.Call.FromString(call)]).SerializeToString()
+    with pytest.raises(LogError, match="graph record has 1,000,001 ports; at most 1,000,000"):
+        decode.graph([raw])
+    wide = pb.Graph(stamp=pb.Stamp(schema=1), calls=[pb.Call(outputs=[pb.Port(shape=pb.Shape(dims=[1] * 256))])])
+    with pytest.raises(LogError, match="256 dimensions of one tensor"):
+        decode.graph([wide.SerializeToString()])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from . import decode_table, wire
+from . import counts, decode_table, wire
 from . import layerflow_pb2 as pb
 from . import stamp as stamps
 from .decode_graph import ledger_entry, to_graph
@@ -23,7 +23,7 @@ from .records import Graph, HistogramTable, LayerLoss, Manifest, Record, Table, 
 from .stamp import Stamp
 
 MAX_RECORD_BYTES = 64 << 20
-MAX_GRAPH_BYTES = 1 << 30
+MAX_GRAPH_BYTES = 256 << 20
 MAX_INFLATED_BYTES = 64 << 20
 MAX_TABLES = 256
 MAX_DENSE_ROWS = 100_000
@@ -137,7 +137,7 @@ def manifest(raw: bytes) -> tuple[Stamp, Manifest]:
     """What a record's value file holds. The names in it are text from a log: check them before they touch a file system."""
     message = _parse(pb.Values, raw, "values", MAX_RECORD_BYTES)
     stamp = stamps.from_proto(message.stamp)
-    values = [Value(**{**_named(Value, value), "shape": tuple(value.shape)}) for value in message.values]
+    values = [Value(**{**_named(Value, value), "shape": counts.dimensions(value.shape)}) for value in message.values]
     if any(size < 0 for value in values for size in value.shape):
         raise LogError("A values record holds a negative size: it is damaged.")
     cut = [ledger_entry(entry) for entry in message.cut]
@@ -155,7 +155,9 @@ def _split_tables(raw: bytes) -> tuple[bytes, list[bytes]]:
         raise LogError(f"A statistics record has {len(raw):,} bytes; at most {MAX_RECORD_BYTES:,} are read.")
     tables, rest, kept = [], [], 0
     try:
-        for begin, number, kind, content, end in wire.spans(raw):
+        for place, (begin, number, kind, content, end) in enumerate(wire.spans(raw)):
+            if place >= counts.MOST_FIELDS:
+                raise LogError(f"A statistics record has more than {counts.MOST_FIELDS:,} fields: it is damaged.")
             if number == _TABLES and kind == 2:
                 rest.append(raw[kept:begin])
                 tables.append(raw[content:end])
@@ -178,10 +180,15 @@ def _tables(raw: list[bytes], wanted: Callable[[str], bool] | None) -> dict[str,
 def _parse(message: type[_Message], raw: bytes, what: str, bound: int) -> Any:
     if len(raw) > bound:
         raise LogError(f"A {what} record has {len(raw):,} bytes; at most {bound:,} are read.")
+    most = counts.MOST_GRAPH_FIELDS if what == "graph" else counts.MOST_FIELDS
+    if len(raw) > 2 * most and wire.count_fields(raw, most + 1) > most:  # a field has two bytes or more
+        raise LogError(f"A {what} record has more than {most:,} fields: it is damaged.")
     try:
-        return message.FromString(raw)  # type: ignore[attr-defined]
+        parsed = message.FromString(raw)  # type: ignore[attr-defined]
     except (DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise LogError(f"A {what} record is damaged: its {len(raw):,} bytes are no {message.__name__} message.") from error
+    counts.check(parsed, what)
+    return parsed
 
 
 def _named(kind: type[Any], message: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import counts
 from . import layerflow_pb2 as pb
 from .decode_ops import Ops, index_of
 from .errors import LogError
@@ -14,6 +15,7 @@ _KINDS = {number: name.lower() for name, number in pb.Call.Kind.items()}
 
 def to_graph(message: pb.Graph) -> Graph:
     """The graph; LogError where an index points nowhere."""
+    counts.check_ports(message)
     calls, layers = len(message.calls), len(message.layers)
     graph = Graph(
         model=message.model,
@@ -59,7 +61,7 @@ def _call(call: pb.Call, calls: int, layers: int) -> Call:
 def _port(port: pb.Port, calls: int) -> Port:
     return Port(
         key=port.key,
-        shape=None if port.shape.unknown_rank else tuple(port.shape.dims),
+        shape=None if port.shape.unknown_rank else counts.dimensions(port.shape.dims),
         dtype=port.dtype,
         kind=port.kind,
         source=_source(port.source, calls) if port.HasField("source") else None,
@@ -78,7 +80,9 @@ def _source(source: pb.Source, calls: int) -> tuple[int, int]:
 
 
 def _layer(layer: pb.Layer) -> Layer:
-    weights = [Weight(weight.name, tuple(weight.shape.dims), weight.dtype, weight.trainable) for weight in layer.weights]
+    weights = [
+        Weight(weight.name, counts.dimensions(weight.shape.dims), weight.dtype, weight.trainable) for weight in layer.weights
+    ]
     return Layer(
         path=layer.path,
         name=layer.name,
