@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from werkzeug.test import Client
 
+from tb_layerflow._reader import exact
 from tb_layerflow.log import value_files
 from tb_layerflow.log.records import LedgerEntry, Manifest, Value
 from tb_layerflow.log.writer import StreamWriter
@@ -200,3 +201,14 @@ def test_memory_does_not_grow_with_the_size_of_a_value_file(tmp_path: Path) -> N
     tracemalloc.stop()
     np.testing.assert_array_equal(part.reshape(-1), np.arange(64, dtype=np.float32))
     assert peak < 32 << 20, "the file has 256 MB"
+
+
+def test_a_number_whose_inputs_are_very_large_is_not_explained(asked: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = {**TRAIN, "step": 0, "path": "encoder#1/first_dense", "index": "0,0"}
+    needed = FLAT.nbytes + KERNEL.nbytes + 16
+    monkeypatch.setattr(exact, "MOST_BYTES", needed)
+    assert get(asked, "/explain", **question).status_code == 200
+    monkeypatch.setattr(exact, "MOST_BYTES", needed - 1)
+    response = get(asked, "/explain", **question)
+    assert response.status_code == 422
+    assert f"takes inputs and weights of more than {needed - 1} bytes" in response.text

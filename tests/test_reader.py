@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tb_layerflow import reader
+from tb_layerflow._reader import statistics
 from tb_layerflow._reader.graph import nearest_output
 from tb_layerflow.log import histogram
 from tb_layerflow.log.records import COLUMNS, Call, Graph, Layer, LayerLoss, LedgerEntry, Port, Record, Weight
@@ -112,6 +113,15 @@ def test_an_input_has_the_statistics_of_the_output_that_it_is(stream: reader.Str
 
 def same(left: tuple[np.ndarray, np.ndarray], right: tuple[np.ndarray, np.ndarray]) -> bool:
     return np.array_equal(left[1], right[1]) and not np.isnan(left[1]).any()
+
+
+def test_statistics_that_would_fill_the_memory_are_a_sentence(stream: reader.Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_all = stream.statistics("output").values.size // len(COLUMNS) * (len(COLUMNS) + 2) * 8
+    monkeypatch.setattr(statistics, "MOST_BYTES", of_all)
+    assert stream.statistics("error").values.size
+    monkeypatch.setattr(statistics, "MOST_BYTES", of_all - 1)
+    with pytest.raises(reader.LogError, match=f"error#0 statistics of .* have {of_all:,} bytes; at most"):
+        stream.statistics("error#0")
 
 
 def test_a_chain_of_references_is_walked_once_and_a_circle_ends() -> None:

@@ -102,6 +102,14 @@ def test_a_wrong_shape_or_dtype_is_refused(tmp_path: Path) -> None:
     assert "which value files do not hold" in refusal(tmp_path, "output/conv", (2, 3, 4), "object")
 
 
+def test_a_shape_that_hides_absurd_sizes_behind_a_zero_is_refused(tmp_path: Path) -> None:
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4611686018427387904, 4611686018427387904), }\n"
+    place(tmp_path).parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(place(tmp_path), "w") as file:
+        file.writestr("output/conv.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+    assert "says that it is [0, 4611686018427387904" in refusal(tmp_path, "output/conv", (0, 1 << 62, 1 << 62))
+
+
 def test_a_missing_file_or_array_is_a_sentence(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"The value file {NAME} is not there; it belongs into plugins/layerflow of the run's folder."
     written(tmp_path)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tb_layerflow.analysis.explain import checked_index
 from tb_layerflow.analysis.explanation import Explanation, Unexplained
-from tb_layerflow.log import paths
+from tb_layerflow.log import paths, value_files
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry, Manifest, Value
 
@@ -22,6 +22,9 @@ from .graph import Graph
 from .sessions import Head
 from .source import Source
 from .values import Held, ManifestRow, Manifests
+
+MOST_BYTES = 1 << 30
+"""Of the inputs and weights that are read to explain one number."""
 
 _SHOWN_STEPS = 5
 
@@ -102,9 +105,20 @@ class ExactValues:
         recorded = float(self.value(found, tuple(slice(at, at + 1) for at in place)).reshape(-1)[0])
         kinds = {kind: values.places_of(found.graph, found.held.manifest, kind) for kind in ("input", "weight")}
 
+        left = MOST_BYTES
+
         def read(kind: str, number: int, port: int) -> NDArray[np.generic] | None:
+            nonlocal left
             value = kinds[kind].get((number, port))
-            return None if value is None else values.read(self._source, found.held, value)
+            if value is None:
+                return None
+            left -= value_files.size_of(value.shape, value.dtype)
+            if left < 0:
+                raise LogError(
+                    f"To explain a number of {path!r} takes inputs and weights of more than {MOST_BYTES:,} bytes; read them with "
+                    "value(), which takes one tensor at a time."
+                )
+            return values.read(self._source, found.held, value)
 
         return microscope.explained(found.graph, found.head.record, found.number, port, place, shape, recorded, read)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb_layerflow.log import paths, records
+from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import COLUMNS, WEIGHT_KINDS
 
 from .graph import Graph, PortPath, Source, error_kind, nearest_output
 
 _COLUMN_SET = frozenset(COLUMNS)
 _EXTRA = ("part", "stride")
+
+MOST_BYTES = 1 << 30
+"""Of the statistics of one kind at all steps: 10,000 tensors at 1,000 steps. What claims to be more is not put together."""
 
 Place = tuple[str, int]
 """A row of a record: the kind of its table, and its number there."""
@@ -127,7 +132,7 @@ def rows_of(graph: Graph, kind: str, tables: Mapping[str, Rows]) -> dict[tuple[i
 def stack(kind: str, steps: Sequence[int], decoded: Sequence[tuple[Graph | None, records.Record | None]]) -> Statistics:
     """The statistics of a kind: one (graph, record) per step, None where one cannot be read.
 
-    Records of one graph whose tables have the same rows are put together at once.
+    Records of one graph whose tables have the same rows are put together at once. LogError beyond MOST_BYTES.
     """
     groups: dict[object, list[tuple[int, Graph, records.Record]]] = defaultdict(list)
     for position, (graph, record) in enumerate(decoded):
@@ -137,7 +142,13 @@ def stack(kind: str, steps: Sequence[int], decoded: Sequence[tuple[Graph | None,
     newest_first = sorted(groups.values(), key=lambda group: -group[-1][0])
     ports: dict[PortPath, int] = {}
     plans = [_plan(kind, *group[0][1:], ports) for group in newest_first]
-    filled = np.full((len(COLUMNS) + len(_EXTRA), len(steps), len(ports)), np.nan)
+    shape = (len(COLUMNS) + len(_EXTRA), len(steps), len(ports))
+    if 8 * math.prod(shape) > MOST_BYTES:
+        raise LogError(
+            f"The {kind} statistics of {len(ports):,} tensors at {len(steps):,} steps have {8 * math.prod(shape):,} bytes; at "
+            f"most {MOST_BYTES:,} are read. Record fewer steps (every=) or layers (layers=)."
+        )
+    filled = np.full(shape, np.nan)
     for group, plan in zip(newest_first, plans, strict=True):
         positions = np.array([position for position, _, _ in group])
         for table, (targets, sources) in plan.items():

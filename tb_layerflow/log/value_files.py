@@ -30,7 +30,8 @@ DTYPES = {
 
 BLOCK_BYTES = 4 << 20
 """A part of an array is read in blocks of about this size."""
-MAX_DIRECTORY_BYTES = 64 << 20
+MAX_DIRECTORY_BYTES = 8 << 20
+"""Of the list of arrays: some 100 bytes each, and the 10,000 calls of a large model have a few arrays each."""
 MAX_RANK = 32
 
 _NAME = re.compile(r"[a-z0-9_]{1,32}-[0-9a-f]{8}-(0|[1-9][0-9]{0,18})(\.kept)?\.npz")
@@ -119,6 +120,13 @@ def read(
         return _selected(file, place, where)
 
 
+def size_of(shape: Sequence[int], dtype: str) -> int:
+    """How many bytes such an array has. LogError where it is none that value files hold."""
+    if dtype not in DTYPES:
+        raise LogError(f"The dtype {_shown(dtype)} is none that value files hold.")
+    return _bytes(shape, np.dtype(DTYPES[dtype]))
+
+
 def _shown(text: str) -> str:
     return repr(text if len(text) <= 120 else text[:117] + "…")
 
@@ -183,7 +191,8 @@ def _find(file: BinaryIO, name: str, member: str) -> _Place:
     dtype = np.dtype(descr)
     shape = tuple(int(text) for text in header[3].decode().split(",") if text.strip())
     place = _Place(begin + header.end(), shape, dtype)
-    if len(shape) > MAX_RANK or place.offset + _bytes(shape, dtype) != end:
+    absurd = len(shape) > MAX_RANK or _bytes([max(size, 1) for size in shape], dtype) >= 1 << 62  # a 0 hides the others
+    if absurd or place.offset + _bytes(shape, dtype) != end:
         claimed, real = list(shape)[:MAX_RANK], f"{entry.file_size:,}"
         raise LogError(f"The array {_shown(member)} in {name} says that it is {claimed}; its {real} bytes are not.")
     return place
