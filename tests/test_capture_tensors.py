@@ -190,3 +190,94 @@ def test_the_loss_still_finds_the_logits_where_only_outputs_are_recorded(tmp_pat
     found = trained_on_classes(layerflow.LayerFlow(tmp_path, every=1, what="outputs", values="none"))
     for with_callback, plain in zip(found, trained_on_classes(), strict=True):
         np.testing.assert_array_equal(with_callback, plain)
+
+
+class Recursive(keras.layers.Layer):
+    """Calls itself `depth` times."""
+
+    def __init__(self) -> None:
+        super().__init__(name="recursive")
+        self.dense = keras.layers.Dense(6, name="dense")
+
+    def call(self, x: Any, depth: int = 2) -> Any:
+        x = self.dense(x)
+        return self(x, depth=depth - 1) if depth else x
+
+
+@EAGER
+def test_a_layer_that_calls_itself_is_a_call_within_its_call(eager: bool, tmp_path: Path) -> None:
+    def make() -> keras.Model:
+        return keras.Sequential([keras.Input((6,)), Recursive(), keras.layers.Dense(2, name="last")])
+
+    stream = recorded(make, eager, tmp_path)
+    inner = ["recursive" + "/recursive" * depth for depth in range(3)]
+    assert [call.path for call in stream.graph.calls if call.type == "Recursive"] == inner
+    errors = stream.statistics("error")
+    for path in inner:
+        assert errors.series(path + "/dense", "l2")[1][0] > 0
+
+
+class Plain(tf.Module):
+    """No layer in it; two taps, of which the second is computed from the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = tf.Variable(tf.ones((6, 4)), name="w")
+        self.b = tf.Variable(tf.zeros(4), name="b")
+
+    def __call__(self, x: Any) -> Any:
+        logits = layerflow.summary.tap("logits", x @ self.w + self.b)
+        return layerflow.summary.tap("probability", tf.nn.softmax(logits))
+
+
+def step_of(module: Plain) -> Callable[[Any], Any]:
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(module(x)[:, 0] ** 2)
+        for variable, gradient in zip((module.w, module.b), tape.gradient(loss, [module.w, module.b]), strict=True):
+            variable.assign_sub(gradient)
+        return loss
+
+    return step
+
+
+def test_a_tap_has_an_edge_from_the_tap_that_it_was_computed_from_and_is_measured_once(tmp_path: Path) -> None:
+    with layerflow.Recorder(tmp_path, every=1, what=("outputs", "errors", "weights"), values="all") as recorder:
+        recorder.function(step_of(Plain()))(tf.constant(X))
+    stream = layerflow.open(tmp_path)
+    edges = [(edge.source.path, edge.target.path, edge.derived) for edge in stream.graph.edges]
+    assert edges == [("logits", "probability", True)]
+    given = tf.nn.softmax(X @ np.ones((6, 4), np.float32))
+    np.testing.assert_allclose(stream.value("probability", kind="input"), given, rtol=1e-5)
+    [file] = (tmp_path / "plugins" / "layerflow").glob("*.npz")
+    assert not [name for name in np.load(file).files if name.startswith("input")]
+
+
+def test_the_ledger_says_how_many_differentiated_variables_belong_to_no_layer(tmp_path: Path) -> None:
+    with layerflow.Recorder(tmp_path, every=1, what=("outputs", "weights"), values="none") as recorder:
+        recorder.function(step_of(Plain()))(tf.constant(X))
+    reasons = [entry.reason for entry in layerflow.open(tmp_path).ledger() if entry.kind == "weight"]
+    assert len(reasons) == 1
+    assert reasons[0].startswith("2 of the variables")
+    assert "layerflow.summary.weights(" in reasons[0]
+
+
+def test_the_weights_of_a_module_are_named_by_the_attributes_that_lead_to_them(tmp_path: Path) -> None:
+    module = Plain()
+    module.below = [Plain()]
+    layerflow.summary.weights(module, step=3, writer=tmp_path)
+    layerflow.summary.flush()
+    stream = layerflow.open(tmp_path)
+    [layer] = stream.graph.record.layers
+    assert [weight.name for weight in layer.weights] == ["b", "w", "below/0/b", "below/0/w"]
+    means = [stream.statistics("weight").series("plain", "mean", port=port)[1].tolist() for port in range(4)]
+    assert means == [[0.0], [1.0], [0.0], [1.0]]
+
+
+def test_a_model_of_layers_has_no_such_entry(tmp_path: Path) -> None:
+    stream = recorded(
+        lambda: Reads(lambda _, y: y, lambda _, out: out),
+        False,
+        tmp_path,
+    )
+    assert not [entry for entry in stream.ledger() if "belong to no layer" in entry.reason]

@@ -35,7 +35,10 @@ def errors(name: str, data: Any, *, step: Any, writer: Any = None) -> None:
 
 
 def weights(model_or_layer: Any, *, step: Any, writer: Any = None) -> None:
-    """Record the weights of a model or layer, by layer path; `step` and `writer` as for `outputs`."""
+    """Record the weights of a model or layer, by layer path; those of a `tf.Module` by its name.
+
+    `step` and `writer` as for `outputs`.
+    """
     from tb_layerflow.capture import manual
 
     manual.gather_weights(model_or_layer, step, writer)

@@ -183,11 +183,16 @@ def _recorded(
 
 
 def _runs_for_parent(recording: Recording, layer: Any) -> bool:
-    """Whether the running call hands its own work to `layer`: `Sequential` to its functional twin, `call` to `quantized_call`."""
+    """Whether the running call hands its own work to `layer`: `Sequential` to its functional twin, `call` to `quantized_call`.
+
+    A layer that calls itself through `__call__` makes a call like any other.
+    """
     if not recording.stack:
         return False
     parent = recording.stack[-1].layer
-    return (parent is layer and recording.stack[-1].kind == "layer") or getattr(parent, "_functional", None) is layer
+    if parent is layer and recording.stack[-1].kind == "layer":
+        return not recording.has_entered(layer)
+    return getattr(parent, "_functional", None) is layer
 
 
 def _operation_entry(family: families.Family, original: Any) -> Any:

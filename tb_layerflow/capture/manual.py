@@ -162,9 +162,16 @@ def gather_lineage(name: str, function: Any, step: Any, writer: Any) -> None:
 
 
 def gather_weights(model: Any, step: Any, writer: Any) -> None:
-    """Add the weights of a model or layer to the record of `step`."""
-    families.of(model)
-    _gathered(writer).add(_checked_step(step), layers=_weights_of(model))
+    """Add the weights of a model, layer or `tf.Module` to the record of `step`."""
+    try:
+        families.of(model)
+    except families.NotKeras:
+        if not isinstance(model, tf.Module):
+            raise
+        held = _weights_of_module(model)
+    else:
+        held = _weights_of(model)
+    _gathered(writer).add(_checked_step(step), layers=held)
 
 
 def flush() -> None:
@@ -233,6 +240,14 @@ def _weights_of(model: Any) -> dict[int, tuple[records.Layer, list[Any]]]:
             values = [tf.identity(tf.convert_to_tensor(variable)) for variable in weights]
             held[id(layer)] = records.Layer(path, layer.name, type(layer).__name__, described), values
     return held
+
+
+def _weights_of_module(module: tf.Module) -> dict[int, tuple[records.Layer, list[Any]]]:
+    """A `tf.Module` as one layer; each variable is named by the attributes that lead to it."""
+    found = list(module._flatten(predicate=lambda leaf: isinstance(leaf, tf.Variable), with_path=True))
+    described = [replace(layer_table.weight_of(variable), name="/".join(str(part) for part in path)) for path, variable in found]
+    values = [tf.identity(variable) for _, variable in found]
+    return {id(module): (records.Layer(module.name, module.name, type(module).__name__, described), values)} if found else {}
 
 
 def _measured(plan: Plan) -> dict[str, Any]:

@@ -95,6 +95,10 @@ class Recording:
         """Note what a layer received before it cast it to its own dtype."""
         self._entering[id(layer)] = (args, kwargs)
 
+    def has_entered(self, layer: Any) -> bool:
+        """Whether the `__call__` of a layer runs whose `call` has not begun yet."""
+        return id(layer) in self._entering
+
     def begin(self, layer: Any, call: Any, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node | None:
         """A call begins. None where that cannot be recorded, and from then on nothing is: `failure` says why."""
         try:
@@ -192,13 +196,14 @@ class Recording:
         parent = self.stack[-1] if self.stack else None
         node = Node(None, name, "tap", "tap", parent, status=graphs.why_inner(graphs.current(), self.graph))
         (parent.children if parent else self.roots).append(node)
+        node.inputs = [self._input(node, key, leaf, leaf) for key, leaf in nests.flatten(tensor) if nests.is_tensor(leaf)]
         self.stack.append(node)
         return self.end(node, tensor)
 
     def batch_size(self) -> Any:
         """The first axis of the first input of the first root, int32 scalar; 0 where there is none."""
         for root in self.roots:
-            for leaf in root.inputs:
+            for leaf in root.inputs if root.kind != "tap" else ():
                 if leaf.tensor is not None and leaf.tensor.shape.rank != 0:
                     return tf.shape(leaf.tensor)[0]
         return tf.constant(0)

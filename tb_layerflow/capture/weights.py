@@ -25,6 +25,10 @@ NOT_REACHABLE = "the layer is not reachable from the model, so that nobody knew 
 NO_TAPE = "no gradient tape was asked for it"
 SEVERAL = "the gradient of the last of {count} backward passes; the optimizer may have been given another mixture"
 FIRST_REPLICA = "the gradient of the first replica's share of the batch"
+OF_NO_LAYER = (
+    "{count} of the variables that gradient tapes differentiated by belong to no layer that was found: their values, gradients "
+    "and updates are not recorded; layerflow.summary.weights(module, step=step, writer=log_dir) writes a tf.Module's values"
+)
 
 
 @dataclass
@@ -53,6 +57,11 @@ class Weights:
                 for port, variable in enumerate(own_weights(layer)):
                     if _is_numeric(variable):
                         rows.add(number, port, variable, self.updates)
+        owned = {identity_of(variable) for layer in outcome.layers for variable in layer.weights}
+        strangers = set(step.recording.variable_gradients) - owned
+        if strangers and self.updates:
+            reason = OF_NO_LAYER.format(count=len(strangers))
+            outcome.graph.ledger.append(records.LedgerEntry("", "weight", -1, "skipped", reason))
         return {}
 
     def finish(self, outcome: Outcome, replicas: list[dict[str, NDArray[Any]]], record: records.Record) -> None:
