@@ -34,6 +34,8 @@ def statistics(statistics: str) -> bool:
 def folder(log_dir: Any) -> str:
     if not isinstance(log_dir, (str, os.PathLike)) or not os.fspath(log_dir):
         raise TypeError(f"log_dir must be a path. Received: {log_dir!r} (of type {type(log_dir).__name__}).")
+    if "\0" in os.fsdecode(log_dir):
+        raise ValueError(f"log_dir must be a path, which has no NUL character. Received: {log_dir!r}.")
     return str(os.fspath(log_dir))
 
 

@@ -7,14 +7,15 @@ function left behind finds, when it is called, that it was not armed for that `f
 
 from __future__ import annotations
 
-import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable
+from types import CodeType
 from typing import Any, Protocol
 
 from tb_layerflow.log import records
 
+from . import execution, fits
 from .signatures import Signatures
 from .variants import Captured, DataEnded, Needs, StepVariant
 
@@ -58,6 +59,7 @@ class Attachment:
         self._requests: list[Any] = []
         self._wanted: set[str] = set()
         self._plain: Any = None
+        self._loop: CodeType | None = None
         self._variants: weakref.WeakValueDictionary[tuple[str, ...], StepVariant] = weakref.WeakValueDictionary()
         self._made_for: tuple[Any, ...] = ()
         self._signatures = Signatures("train_step")
@@ -84,6 +86,7 @@ class Attachment:
         assert model is not None, "a callback holds its model"
         if not self._requests:
             self._plain = model.train_function
+            self._loop = fits.own_loop()
             model.train_function = self._armed(model)
         self._requests.append(member)
         self._wanted.update(instruments)
@@ -101,7 +104,7 @@ class Attachment:
         def train_function(iterator: Any) -> Any:
             plain, requests, wanted = self._plain, self._requests, self._wanted
             self.disarm()
-            if not requests or not _in_fit_of(model, requests):
+            if not requests or not fits.is_innermost([member.callback for member in requests], self._loop):
                 return plain(iterator)
             return self._record(model, plain, iterator, requests, wanted)
 
@@ -142,7 +145,7 @@ class Attachment:
         """
         made_for = (
             tuple(id(member) for member in self._members),
-            bool(model.run_eagerly),
+            execution.is_eager(model),
             bool(model.jit_compile),
             id(model.optimizer),
         )
@@ -171,28 +174,3 @@ def _union(needs: list[Needs]) -> Needs:
     instruments = {name: make for need in needs for name, make in need.instruments.items() if name != "values"}
     instruments |= {name: make for need in needs for name, make in need.instruments.items() if name == "values"}  # the last
     return Needs(selected, kinds, any(need.everything for need in needs), instruments)
-
-
-def is_fitting(callback: Any) -> bool:
-    """Whether a `fit` with this callback is running, in any thread: Keras says nothing where one ended in an exception."""
-    for frame in sys._current_frames().values():
-        running: Any = frame
-        while running is not None:
-            if running.f_code.co_name == "fit":
-                listed = getattr(running.f_locals.get("callbacks"), "callbacks", None) or ()
-                if any(listing is callback for listing in listed):
-                    return True
-            running = running.f_back
-    return False
-
-
-def _in_fit_of(model: Any, requests: list[Any]) -> bool:
-    """Whether the nearest `fit` of the model on the stack is one with the callbacks that armed the function."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_name == "fit" and frame.f_locals.get("self") is model:
-            listed = getattr(frame.f_locals.get("callbacks"), "callbacks", None)
-            if listed is not None:
-                return all(any(listing is member.callback for listing in listed) for member in requests)
-        frame = frame.f_back  # type: ignore[assignment]
-    return False

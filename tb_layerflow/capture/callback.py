@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from tb_layerflow.log import kept_files, records
 
-from . import attachment, execution, families, instrument, unpack, wanted
+from . import attachment, execution, families, fits, frames, instrument, nests, unpack, wanted
 from .flight import FlightRecorder
 from .inference import Inference
 from .samples import Samples
@@ -70,7 +70,7 @@ class Training:
         self.params: dict[str, Any] = {}
         self._sinks = sinks
         for sink in sinks.values():
-            sink.in_use = lambda: attachment.is_fitting(callback)
+            sink.in_use = lambda: fits.is_fitting(callback)
         self._probe = probe
         self._schedule = schedule
         self._selection = selection
@@ -88,6 +88,8 @@ class Training:
         self._armed = False
         self._recorded_epoch_end = False
         self._off = False
+        self._is_within = False
+        self._probe_failed = False
         self._plain_seconds: list[float] = []
         self._began = 0.0
         self._checked_names = False
@@ -101,6 +103,8 @@ class Training:
     def set_model(self, model: Any) -> None:
         """Keras says which model is fitted. Raises NotKeras (a TypeError) for anything else."""
         families.of(model)
+        if fits.depth(self.callback) > 1:  # a fit within a fit that is being recorded
+            return
         if self.model is not None and self.model is not model:
             self._inferences = {}
             self._checked_names = False
@@ -108,10 +112,16 @@ class Training:
 
     def on_train_begin(self, logs: Any = None) -> None:
         """A fit begins."""
-        self._off = False
+        self._is_within = fits.depth(self.callback) > 1
+        if self._is_within:
+            self._voice.warn("a fit began within a fit, with the same callback: the inner one is not recorded.")
+            return
+        self._off = self._probe_failed = False
         if self.observer is not None:
             self.observer.stop = False
         refusal = _why_not(self.model)
+        if fits.times_listed(self.callback) > 1:
+            refusal = "the callback is listed more than once among the callbacks of this fit."
         if refusal:
             self._off = True
             self._voice.warn(f"{refusal} Nothing is recorded; training goes on.")
@@ -132,6 +142,8 @@ class Training:
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """An epoch begins."""
+        if self._in_inner_fit():
+            return
         self._epoch = epoch
         self._batch = 0
         self._recorded_epoch_end = False
@@ -139,13 +151,20 @@ class Training:
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         """A batch is about to run: run the probe and arm the recording variant, if they are due."""
         self._voice.check()
+        if self._in_inner_fit():
+            return
         self._armed = self._due = False
         if self._off:
             return
         length = self._recordable_length
         last_of_epoch = length is not None and self._batch + self._window >= length
         may_end = self._breaks_off and (length is None or self._batch + self._window > length)
-        if self._schedule.is_due(self._next, self._window, is_epoch_end=last_of_epoch):
+        try:
+            is_due = self._schedule.is_due(self._next, self._window, is_epoch_end=last_of_epoch)
+        except Exception as error:  # `every` is a function of the user's
+            self._guarded("`every`", error)
+            return
+        if is_due:
             self._recorded_epoch_end = last_of_epoch
             if self._probe is not None and not self._schedule.by_epoch:
                 self._record_probe(self._next)
@@ -165,10 +184,13 @@ class Training:
         """A batch has run."""
         if self.observer is not None and self.observer.stop:
             self.model.stop_training = True
-        if self._off:
+        if self._off or self._in_inner_fit():
             return
         if not self._armed:
             self._plain_seconds = [*self._plain_seconds[-30:], time.perf_counter() - self._began]
+        if self._due and (last := self._sinks["train"].last_step) is not None and last < self._next:
+            text = "due, but not recorded: another fit of the model began within this step"
+            self._sinks["train"].note(records.LedgerEntry("", "", -1, "skipped", text, self._next))
         ran = min(self._window, self._epoch_length - self._batch) if self._epoch_length is not None else self._window
         ran = self._attachment.last_step_count or max(ran, 1) if self._armed else max(ran, 1)
         self._next += ran
@@ -176,7 +198,7 @@ class Training:
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """An epoch has ended: what is due by epoch is recorded on the probe now."""
-        if self._off:
+        if self._off or self._in_inner_fit():
             return
         if self._epoch_length is None and self._batch:
             self._epoch_length = self._batch
@@ -193,6 +215,8 @@ class Training:
 
     def on_train_end(self, logs: Any = None) -> None:
         """A fit has ended: everything recorded is on disk when this returns."""
+        if self._in_inner_fit():
+            return
         if self.model is not None and not self._off:
             self._attachment.leave(self)
         self._fitting = False
@@ -202,7 +226,8 @@ class Training:
         for sink in self._sinks.values():
             sink.drain()
             sink.idle = True
-            if not self._off and not sink.records and not sink.is_broken:
+            failed = self._off or (self._probe_failed and sink is self._sinks.get("probe"))
+            if not failed and not sink.records and not sink.is_broken:
                 self._voice.warn(f"0 records were written to stream {sink.stream!r}: no step of this fit was due by `every`.")
         self._voice.check()
 
@@ -280,13 +305,18 @@ class Training:
             self._inferences[with_values] = Inference(self.model, self.needs, instruments=instruments)
         return self._inferences[with_values]
 
+    def _in_inner_fit(self) -> bool:
+        """Whether a fit runs within the fit that is recorded; it may have ended in an exception."""
+        self._is_within = self._is_within and fits.depth(self.callback) > 1
+        return self._is_within
+
     def _guarded(self, what: str, error: Exception) -> None:
         self._off = True
         self._voice.warn(f"{what} failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error)
 
     def _record_probe(self, step: int) -> None:
         sink = self._sinks["probe"]
-        if sink.is_broken or (sink.last_step is not None and step <= sink.last_step):
+        if self._probe_failed or sink.is_broken or (sink.last_step is not None and step <= sink.last_step):
             return
         started = time.perf_counter()
         try:
@@ -294,7 +324,10 @@ class Training:
             inference = self._inference_of(self._are_values_due("probe"))
             outcome, figures, losses, chunks = inference.run(self._probe)
         except Exception as error:  # whatever goes wrong in recording must not stop training
-            self._guarded("The probe", error)
+            self._probe_failed = True
+            self._off = "train" not in self._sinks
+            what = "Training goes on." if self._off else "The probe is not recorded any more; training is."
+            self._voice.warn(f"The probe failed ({type(error).__name__}: {error}). {what}", cause=error)
             return
         self._check_names(outcome.graph)
         sink.last_step = step
@@ -409,9 +442,9 @@ def _finished(record: records.Record, captured: Captured, replicas: Any, logs: A
     record.iterations = int(first["iterations"]) if "iterations" in first else -1
     if "loss" in first:
         record.losses["loss"] = float(sum(float(np.sum(replica["loss"])) for replica in arrays))
-    for name, value in (logs or {}).items() if isinstance(logs, dict) else ():
-        if np.ndim(value) == 0:
-            record.losses.setdefault(str(name), float(value))
+    for name, value in nests.flatten(logs) if isinstance(logs, dict) else ():
+        if np.ndim(value) == 0 and np.issubdtype(np.asarray(value).dtype, np.number):
+            record.losses.setdefault(name, float(value))
     if "loss_scale" in first:
         record.loss_scale = float(first["loss_scale"])
         record.skipped = bool(first["iterations_after"] == first["iterations"])
@@ -435,6 +468,11 @@ def _why_not(model: Any) -> str:
     strategy = type(getattr(model, "distribute_strategy", None)).__name__
     if "ParameterServer" in strategy or "TPU" in strategy:
         return f"LayerFlow does not record under {strategy}."
+    plain = getattr(model, "train_function", None)
+    if "make_train_function" in vars(model) or (plain is not None and not _is_kerass(plain)):
+        return (
+            "The train function is not the one that Keras makes; wrap the step with layerflow.summary.Recorder.function instead."
+        )
     owner = next((base for base in type(model).__mro__ if "make_train_function" in vars(base)), None)
     if owner is not None and owner.__module__.split(".")[0] not in ("keras", "tf_keras"):
         return (
@@ -442,3 +480,9 @@ def _why_not(model: Any) -> str:
             "layerflow.summary.Recorder.function instead."
         )
     return ""
+
+
+def _is_kerass(function: Any) -> bool:
+    """Whether Keras made a train function, or we did: a user's would not run in a recorded step."""
+    code = getattr(getattr(function, "python_function", function), "__code__", None)
+    return code is not None and frames.place_of(code.co_filename)[1] in ("keras", "tensorflow", "layerflow")

@@ -11,12 +11,17 @@ from tb_layerflow.log.records import Execution
 from . import families
 
 
+def is_eager(model: Any) -> bool:
+    """Whether the model's steps run eagerly: by its own flag, or because all functions do."""
+    return bool(getattr(model, "run_eagerly", False)) or bool(tf.config.functions_run_eagerly())
+
+
 def report(
     model: Any, *, function: str, trace_seconds: float = 0.0, eager: bool | None = None, jit: bool | None = None
 ) -> Execution:
     """The execution report of a model's step; `eager` and `jit` override what the model was compiled with."""
     family = families.of(model) if families.is_layer(model) else None
-    run_eagerly = bool(getattr(model, "run_eagerly", False)) if eager is None else eager
+    run_eagerly = is_eager(model) if eager is None else eager
     compiled = bool(_jit(model)) if jit is None else jit
     strategy = getattr(model, "distribute_strategy", None) or tf.distribute.get_strategy()
     optimizer = getattr(model, "optimizer", None)

@@ -72,7 +72,7 @@ class Inference:
 
     @property
     def _eager(self) -> bool:
-        return bool(getattr(self.model, "run_eagerly", False))
+        return execution.is_eager(self.model)
 
     def _trace(self, chunk: Any, with_loss: bool, *, any_size: bool) -> None:
         """Trace the step before it runs, so that the variables it makes have their first values when they are read.

@@ -207,8 +207,11 @@ class LoopRecorder:
 
     def _is_step_due(self) -> bool:
         if self._due is None:
-            self._due = not self._off and not self._sink.is_broken and self._schedule.is_due(self._step, 1)
-        return self._due
+            try:
+                self._due = not self._off and not self._sink.is_broken and self._schedule.is_due(self._step, 1)
+            except Exception as error:  # `every` is a function of the user's
+                self.failed(error)
+        return bool(self._due)
 
     def _next_step(self) -> None:
         self._write()

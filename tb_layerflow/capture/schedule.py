@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
+import numpy as np
+
 EARLY = (0, 1, 2, 5, 10, 20, 50)
 """The steps of a fit that "auto" always records."""
 RECORDS_WANTED = 200
@@ -27,17 +29,20 @@ def check(every: Any) -> Any:
         if every not in ("auto", "epoch"):
             raise ValueError(f'every must be a positive integer, "auto" or "epoch". Received: {every!r}.')
         return every
-    if isinstance(every, int):
+    if isinstance(every, (int, np.integer)):
         if every < 1:
             raise ValueError(f'every must be a positive integer or "epoch". Received: {every}.')
-        return every
+        return int(every)
     if callable(every):
         return every
-    if isinstance(every, (range, set, frozenset, list, tuple)):
-        steps = every if isinstance(every, range) else frozenset(every)
-        if not all(isinstance(step, int) and step >= 0 for step in steps):
+    if isinstance(every, range):
+        if every and min(every[0], every[-1]) < 0:
             raise ValueError(f"every must hold steps, integers from 0 on. Received: {every!r}.")
-        return steps
+        return every
+    if isinstance(every, (set, frozenset, list, tuple, np.ndarray)):
+        if not all(isinstance(step, (int, np.integer)) and step >= 0 for step in every):
+            raise ValueError(f"every must hold steps, integers from 0 on. Received: {every!r}.")
+        return frozenset(int(step) for step in every)
     raise TypeError(
         f'every must be a positive integer, a range, a set, a callable, "auto" or "epoch". Received: {every!r} '
         f"(of type {type(every).__name__})."

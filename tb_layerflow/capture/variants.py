@@ -182,7 +182,7 @@ class StepVariant:
 
     @property
     def _eager(self) -> bool:
-        return bool(self.model.run_eagerly)
+        return execution.is_eager(self.model)
 
     def _call(self, iterator: Any, batch: Any) -> Any:
         if self._eager or not _is_default_strategy(self.model.distribute_strategy):
@@ -401,7 +401,11 @@ class _own_loss:  # noqa: N801 (a context manager, used like a function)
                 self._captured["loss"] = tf.cast(loss, tf.float32)
             return loss
 
+        self._own = self._model.__dict__.get("compute_loss")
         self._model.__dict__["compute_loss"] = compute_loss
 
     def __exit__(self, *exception: object) -> None:
-        self._model.__dict__.pop("compute_loss", None)
+        if self._own is None:
+            self._model.__dict__.pop("compute_loss", None)
+        else:
+            self._model.__dict__["compute_loss"] = self._own

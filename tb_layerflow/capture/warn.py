@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import warnings
 
+_COLOURS = re.compile("\x1b\\[[0-9;]*m")
 BACKGROUND_THREAD = "layerflow-writer"
 
 
@@ -30,6 +32,7 @@ class Voice:
 
     def warn(self, sentence: str, *, cause: BaseException | None = None) -> None:
         """One warning (or error) for one matter."""
+        sentence = _COLOURS.sub("", sentence)  # of Keras's messages, which are quoted
         if self.strict:
             error = RecordingError(sentence)
             error.__cause__ = cause

@@ -49,6 +49,7 @@ class Watched:
         self._loops = loops
         self._variants: dict[tuple[str, tuple[str, ...]], StepVariant] = {}
         self._signatures = {name: Signatures(f"{ROLES[name]}_step") for name in loops}
+        self._own = {name: model.__dict__[name] for name in loops if name in model.__dict__}
         for name in loops:
             model.__dict__[name] = self._wrapped(name, getattr(model, name))
 
@@ -56,6 +57,7 @@ class Watched:
         """Take the wrappers off."""
         for name in self._loops:
             self._model.__dict__.pop(name, None)
+        self._model.__dict__.update(self._own)
 
     def _wrapped(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         role = ROLES[name]

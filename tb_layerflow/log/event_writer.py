@@ -6,6 +6,7 @@ file is not written to: its sub-folder `layerflow` is.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import socket
@@ -106,7 +107,12 @@ class EventWriter:
 
     def flush(self) -> None:
         """Make what was written visible to readers."""
-        self._guarded(self._records.flush)
+        self._guarded(self._flush)
+
+    def _flush(self) -> None:
+        self._records.flush()
+        if not os.path.exists(self.path):
+            raise FileNotFoundError(errno.ENOENT, "it was removed while it was being written", self.path)
 
     def close(self) -> None:
         """Flush and close. Only `detach` calls this."""
