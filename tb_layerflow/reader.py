@@ -101,7 +101,7 @@ class LogDir:
         with self._lock:
             runs = list(self._runs.values())
         for run in runs:
-            run.reload()
+            run._reload()
 
 
 class Run:
@@ -136,12 +136,12 @@ class Run:
         with self._lock:
             return self._streams.setdefault(name, Stream(self._source, self.folders, self.name, name))
 
-    def reload(self) -> None:
+    def _reload(self) -> None:
         """Let its streams take over what the source has by now."""
         with self._lock:
             streams = list(self._streams.values())
         for stream in streams:
-            stream.reload()
+            stream._reload()
 
 
 def open(path: str | os.PathLike[str]) -> Stream:  # noqa: A001 (`layerflow.open` is the public name)

@@ -90,7 +90,8 @@ class ExactValues:
         there = sorted(one.head.record.step for one in self._all(path, kind, port, None)) if step is not None else []
         at = "at any step" if step is None else f"at step {step}"
         raise paths.PathError(
-            f"There is no exact {kind} {port} of {path!r} {at}. {self._why(path, kind, port, step)}{self._there(there)}"
+            f"There is no exact {kind} {port} of {path!r} {at}. {self._why(path, kind, port, step)}"
+            f"{'' if there else self._ports(path, kind, step)}{self._there(there)}"
         )
 
     def value(self, found: Found, where: Sequence[slice] = ()) -> NDArray[np.generic]:
@@ -156,6 +157,21 @@ class ExactValues:
             names = _names(graph, kind)
             entry = values.cut_of(graph, held.manifest, kind, names[paths.resolve(names, path)], port)
             return f"It has {entry.reason}. " if entry is not None else ""
+        return ""
+
+    def _ports(self, path: str, kind: str, step: int | None) -> str:
+        """Which ports of the call have one; empty where none has."""
+        for head, held in self._held(step):
+            graph = self._graph_of(head.session, head.trace)
+            if graph is None or kind == values.PICTURE:
+                continue
+            try:
+                number = paths.resolve(_names(graph, kind), path)
+            except paths.PathError:
+                continue
+            ports = sorted(port for call, port in values.places_of(graph, held.manifest, kind) if call == number)
+            if ports:
+                return f"It has an exact {kind} at port {', '.join(map(str, ports))}. "
         return ""
 
     def _there(self, steps: list[int]) -> str:

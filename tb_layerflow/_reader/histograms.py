@@ -46,6 +46,13 @@ class Histogram:
     neg_inf: int
     sampled_from: SampledFrom
 
+    def __repr__(self) -> str:
+        filled = np.flatnonzero(self.counts)
+        between = f"{self.edges[filled[0]]:.3g} to {self.edges[filled[-1] + 1]:.3g}" if len(filled) else "none in a bin"
+        apart = ", ".join(f"{name} {getattr(self, name):,}" for name in ("zero", "nan", "pos_inf", "neg_inf"))
+        part, total, _ = self.sampled_from
+        return f"<Histogram at step {self.step}: {part:,} of {total:,} elements, {between}; {apart}>"
+
 
 class Histograms:
     """The histograms of one stream. The records read last stay decoded, sparse, up to a bound."""

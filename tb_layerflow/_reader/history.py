@@ -57,6 +57,10 @@ class Records:
     losses: dict[str, NDArray[np.float64]]
     layer_losses: list[LayerLossRow]
 
+    def __repr__(self) -> str:
+        between = f", {self.step[0]} to {self.step[-1]}" if len(self.step) else ""
+        return f"<Records: {len(self)} steps{between}; losses: {', '.join(self.losses) or 'none'}>"
+
     def __len__(self) -> int:
         return len(self.step)
 

@@ -71,6 +71,9 @@ class Lineage:
         self.source = ops.source
         self._ops = ops
 
+    def __repr__(self) -> str:
+        return f"<Lineage: {len(self):,} operations>"
+
     def __len__(self) -> int:
         return len(self._ops)
 

@@ -47,8 +47,8 @@ class Session:
 
     number: int
     start: int = 0
-    stored: dict[tuple[str, int | None], tuple[str, str]] = field(default_factory=dict)
-    heads: list[Head] = field(default_factory=list)
+    stored: dict[tuple[str, int | None], tuple[str, str]] = field(default_factory=dict, repr=False)
+    heads: list[Head] = field(default_factory=list, repr=False)
 
     @property
     def missing(self) -> int:

@@ -60,6 +60,10 @@ class Statistics:
     part: NDArray[np.float64] = field(repr=False)
     stride: NDArray[np.float64] = field(repr=False)
 
+    def __repr__(self) -> str:
+        calls = len({path for path, _ in self.ports})
+        return f"<Statistics of {self.kind}: {calls} paths, {len(self.ports)} tensors × {len(self.steps)} steps>"
+
     def series(self, path: str, column: str, port: int = 0) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """One figure of one tensor over the steps.
 

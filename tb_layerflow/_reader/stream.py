@@ -57,12 +57,12 @@ class Stream:
         return f"<Stream {self.name!r} of run {self.run!r}>"
 
     def refresh(self) -> None:
-        """Read what was added since. (`LogDir.refresh` asks the source once for all its streams.)"""
+        """Read what was added since."""
         self._source.refresh()
-        self.reload()
+        self._reload()
 
-    def reload(self) -> None:
-        """Take over what the source has by now."""
+    def _reload(self) -> None:
+        """Take over what the source has by now: `LogDir.refresh` asks it once for all streams."""
         with self._lock:
             self._loaded = False
 

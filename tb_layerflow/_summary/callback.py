@@ -47,7 +47,8 @@ class LayerFlow:
             They are written only when a loss is not finite, a step raises or the fit is interrupted. Every step is then a
             recorded one.
         mirror: what to write for TensorBoard's own tabs as well: "scalars" (`LayerLoss/<path>`, `LayerAccuracy/<path>`,
-            `LayerResidual/<path>`: the l2 of the error), "histograms" (`<path>/<weight name>`); with every="epoch" their step is
+            `LayerResidual/<path>`: the l2 of the error), "histograms" (`<path>/<weight name>` of weights, `<path>/output`
+            of outputs), "images" (`<path>/feature_maps`, in records with exact values); with every="epoch" their step is
             the epoch.
         on_record: called with each finished record (`.stream`, `.step`, `.statistics(kind)`, `.value(path)`, `.findings()`) in
             the thread that writes; if it returns True, training stops after the next batch. `stop_on("non_finite")` and

@@ -19,6 +19,9 @@ LISTED_TERMS = 2000
 LISTED_GROUPS = 1000
 """At most so many groups are listed; the terms of the others are counted and summed."""
 
+SHOWN_TERMS = 5
+"""How many an explanation prints."""
+
 
 class CannotExplain(Exception):
     """Raised inside formulas with the sentence that people read; `explain` turns it into an `Unexplained`."""
@@ -40,6 +43,11 @@ class Term:
     weight_name: str = ""
     weight_index: tuple[int, ...] | None = None
     weight: float | None = None
+
+    def __str__(self) -> str:
+        place = f"input {self.port} " if self.port >= 0 else ""
+        factor = "" if self.weight is None else f" × {number(self.weight)} ({self.weight_name} {list(self.weight_index or ())})"
+        return f"{number(self.product)} from {place}{list(self.index)}: {number(self.value)}{factor}"
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,16 @@ class Explanation:
     recorded: float | None = None
     window: tuple[PortWindow, ...] = ()
     reason: str = ""
+
+    def __repr__(self) -> str:
+        # A NaN, which no order holds, comes first: it decides the sum.
+        terms = sorted(self.terms, key=lambda term: -abs(term.product) if term.product == term.product else -np.inf)[:SHOWN_TERMS]
+        lines = [self.formula or f"{self.type}: {number(self.total)}", *map(str, terms)]
+        if self.term_count > len(terms):
+            lines.append(f"and {self.term_count - len(terms):,} smaller terms")
+        if self.recorded is not None:
+            lines.append(f"recorded: {number(self.recorded)}")
+        return "\n  ".join(lines)
 
     @property
     def terms(self) -> tuple[Term, ...]:

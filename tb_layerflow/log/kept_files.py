@@ -34,6 +34,10 @@ class KeptStep:
     batch: dict[str, NDArray[Any]] = field(default_factory=dict)
     weights: list[tuple[str, NDArray[Any]]] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        batch = ", ".join(f"{name} {array.dtype} {list(array.shape)}" for name, array in self.batch.items())
+        return f"<KeptStep {self.step}: batch {batch or 'none'}; {len(self.weights)} weights>"
+
 
 def write(path: str, batch: Mapping[str, Any], weights: Iterable[tuple[str, Any]]) -> None:
     """Write under a temporary name, then rename. bfloat16 is kept as float32, which holds it exactly."""

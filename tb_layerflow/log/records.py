@@ -301,3 +301,8 @@ class Manifest:
     cut: list[LedgerEntry] = field(default_factory=list)
     samples: int = 0
     bytes: int = 0
+
+    def __repr__(self) -> str:
+        samples = "1 sample" if self.samples == 1 else f"{self.samples} samples"
+        arrays = f"{len(self.values)} arrays of {samples}, {self.bytes:,} bytes"
+        return f"<Manifest of step {self.step}: {arrays}, {len(self.cut)} cut>"
