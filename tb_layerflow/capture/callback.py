@@ -11,17 +11,16 @@ import time
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from tb_layerflow.log import kept_files, records
 
-from . import attachment, execution, families, fits, frames, instrument, nests, unpack, wanted
+from . import attachment, execution, families, fits, instrument, refusals, train_record, unpack, wanted
 from .flight import FlightRecorder
 from .inference import Inference
 from .samples import Samples
 from .schedule import Schedule
 from .selection import Selection
-from .sink import Sink, numpy_figures
+from .sink import Sink
 from .value_settings import Values
 from .variants import Captured, Needs
 from .warn import Voice
@@ -119,7 +118,7 @@ class Training:
         self._off = self._probe_failed = False
         if self.observer is not None:
             self.observer.stop = False
-        refusal = _why_not(self.model)
+        refusal = refusals.why_not(self.model)
         if fits.times_listed(self.callback) > 1:
             refusal = "the callback is listed more than once among the callbacks of this fit."
         if refusal:
@@ -132,7 +131,7 @@ class Training:
             self._write_kept("the fit before was interrupted")
         self._fitting = True
         self._attachment.join(self)
-        self._next = max(_iterations(self.model), self._next)
+        self._next = max(train_record.iterations(self.model), self._next)
         self._window = execution.steps_per_execution(self.model)
         self._epoch_length = self.params.get("steps")
         self._breaks_off = execution.breaks_off(self.model)
@@ -334,7 +333,7 @@ class Training:
         record = records.Record(
             step,
             0,
-            iterations=_iterations(self.model),
+            iterations=train_record.iterations(self.model),
             epoch=float(self._epoch),
             phase="inference",
             batch_size=self._probe.count,
@@ -366,7 +365,7 @@ class Training:
         replicas, logs, has_values = captured.replicas, captured.logs, self._train_has_values
 
         def finish() -> tuple[records.Record, unpack.Figures]:
-            finished = _finished(record, captured, replicas, logs)
+            finished = train_record.finished(record, captured, replicas, logs)
             if not has_values:
                 record.exact = None  # another callback of the model had asked for it
             return finished
@@ -391,7 +390,7 @@ class Training:
         if broken is None or not self._due or sink.is_broken:
             return
         record = records.Record(self._next + broken.steps - 1, 0, epoch=float(self._epoch), phase="training")
-        sink.submit(broken.outcome, lambda: _finished(record, broken, broken.replicas, None))
+        sink.submit(broken.outcome, lambda: train_record.finished(record, broken, broken.replicas, None))
         sink.close()  # the next fit repeats this step: in a session of its own
 
     def _write_kept(self, why: str = "") -> None:
@@ -432,57 +431,3 @@ class Training:
         self._checked_names = True
         for sentence in self._selection.unmatched(graph):
             self._voice.warn(sentence)
-
-
-def _finished(record: records.Record, captured: Captured, replicas: Any, logs: Any) -> tuple[records.Record, unpack.Figures]:
-    """In the background: wait for the step's arrays, and fill the record's own columns."""
-    arrays = [{name: np.asarray(value) for name, value in replica.items()} for replica in replicas]
-    first = arrays[0]
-    record.batch_size = int(sum(replica["batch_size"] for replica in arrays))
-    record.iterations = int(first["iterations"]) if "iterations" in first else -1
-    if "loss" in first:
-        record.losses["loss"] = float(sum(float(np.sum(replica["loss"])) for replica in arrays))
-    for name, value in nests.flatten(logs) if isinstance(logs, dict) else ():
-        if np.ndim(value) == 0 and np.issubdtype(np.asarray(value).dtype, np.number):
-            record.losses.setdefault(name, float(value))
-    if "loss_scale" in first:
-        record.loss_scale = float(first["loss_scale"])
-        record.skipped = bool(first["iterations_after"] == first["iterations"])
-    instrument.finished(captured.instruments, captured.outcome, arrays, record)
-    plan = captured.outcome.plan
-    figures = unpack.merge([numpy_figures(replica, plan) for replica in arrays], plan.once())
-    return record, figures
-
-
-def _iterations(model: Any) -> int:
-    """The optimizer's counter, read once per fit or probe (each read would make a GPU wait); 0 where there is none."""
-    iterations = families.iterations_of(getattr(model, "optimizer", None))
-    try:
-        return int(tf.convert_to_tensor(iterations).numpy()) if iterations is not None else 0
-    except (AttributeError, TypeError, ValueError):
-        return 0
-
-
-def _why_not(model: Any) -> str:
-    """The one sentence that says why a model's fit cannot be recorded; empty where it can."""
-    strategy = type(getattr(model, "distribute_strategy", None)).__name__
-    if "ParameterServer" in strategy or "TPU" in strategy:
-        return f"LayerFlow does not record under {strategy}."
-    plain = getattr(model, "train_function", None)
-    if "make_train_function" in vars(model) or (plain is not None and not _is_kerass(plain)):
-        return (
-            "The train function is not the one that Keras makes; wrap the step with layerflow.summary.Recorder.function instead."
-        )
-    owner = next((base for base in type(model).__mro__ if "make_train_function" in vars(base)), None)
-    if owner is not None and owner.__module__.split(".")[0] not in ("keras", "tf_keras"):
-        return (
-            f"{type(model).__name__} makes its own train function ({owner.__name__}.make_train_function); wrap its step with "
-            "layerflow.summary.Recorder.function instead."
-        )
-    return ""
-
-
-def _is_kerass(function: Any) -> bool:
-    """Whether Keras made a train function, or we did: a user's would not run in a recorded step."""
-    code = getattr(getattr(function, "python_function", function), "__code__", None)
-    return code is not None and frames.place_of(code.co_filename)[1] in ("keras", "tensorflow", "layerflow")
