@@ -281,3 +281,14 @@ def test_a_model_of_layers_has_no_such_entry(tmp_path: Path) -> None:
         tmp_path,
     )
     assert not [entry for entry in stream.ledger() if "belong to no layer" in entry.reason]
+
+
+def test_an_output_that_its_own_call_reads_too_is_named_and_one_that_a_group_returns_is_not(tmp_path: Path) -> None:
+    def pack(layer: Any, y: Any) -> Any:
+        doubled, halved = y * 2.0, y * 0.5
+        layer.add_loss(tf.reduce_sum(doubled**2) * tf.cast(tf.shape(halved)[1], tf.float32))
+        return {"read": doubled, "shape only": halved}
+
+    stream = recorded(lambda: Reads(pack, lambda _, out: out["read"] + out["shape only"]), False, tmp_path)
+    notes = {(entry.path, entry.port): entry.reason for entry in stream.ledger() if entry.kind == "error"}
+    assert notes == {("returns", 0): "this output is also used inside the call: its error is what came back from outside"}

@@ -64,7 +64,7 @@ def belongs(tensor: Any, graph: Any) -> bool:
     return getattr(tensor, "graph", None) is graph
 
 
-_ONLY_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
+ONLY_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
 """Operations that read the shape of their input and none of its numbers: who is read by them alone is a shape probe."""
 
 
@@ -78,7 +78,7 @@ def needed_operations(graph: Any, results: Iterable[Any]) -> set[Any]:
         if operation in needed:
             continue
         needed.add(operation)
-        if operation.type not in _ONLY_SHAPES:
+        if operation.type not in ONLY_SHAPES:
             waiting += [tensor.op for tensor in operation.inputs]
         waiting += operation.control_inputs
     return needed

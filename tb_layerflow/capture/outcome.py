@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log import records
 
-from . import calls, derivation, flops, graph_operations, graphs, layer_table
+from . import calls, derivation, flops, graph_operations, graphs, layer_table, used_inside
 from .calls import Leaf, Node
 from .recording import Recording
 
@@ -295,6 +295,10 @@ def _ledger(
         entries.append(records.LedgerEntry("", "", -1, "note", text))
     entries += [records.LedgerEntry(path, "", -1, "note", text) for path, text in _random_notes(recording)]
     entries += [records.LedgerEntry(path, "output", -1, "note", _FUSED) for path in _fused(recording)]
+    if "errors" in kinds:
+        entries += [
+            records.LedgerEntry(path, "error", port, "note", used_inside.WHY) for path, port in used_inside.outputs(recording)
+        ]
     return entries
 
 
