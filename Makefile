@@ -17,10 +17,10 @@ NODE := frontend/node_modules/.installed
 PIP := -m pip --disable-pip-version-check -qq install
 SERVE ?= 1
 
-# Files that train models for minutes: `make test` runs them, `make check` does not.
-SLOW := table recorder capture_parity capture_exactness capture_schedule values values_mobilenet strategies tf_keras explain_models demo_inspect
+# Two processes, each with whole files, so that each starts TensorFlow once. More would only wait for each other's threads.
+PYTEST := -m pytest tests --numprocesses 2 --dist loadfile
 
-.PHONY: demo test check test-oldest build lint bench page clean chromium
+.PHONY: demo test test-oldest build lint bench page clean chromium
 
 ## demo: train two small models on real images and show them in TensorBoard (SERVE=0: stop after writing)
 demo: $(VENV)
@@ -29,16 +29,11 @@ demo: $(VENV)
 ## test: lint, types, the page's unit tests, pytest and the browser tests, on the newest versions
 test: lint $(NODE) chromium demo/logs
 	cd frontend && npm test --silent
-	.venv/bin/python -m pytest tests
-
-## check: what .ci/run checks: `test` without the slow files
-check: lint $(NODE) chromium demo/logs
-	cd frontend && npm test --silent
-	.venv/bin/python -m pytest tests $(SLOW:%=--ignore=tests/test_%.py)
+	.venv/bin/python $(PYTEST)
 
 ## test-oldest: pytest on Python 3.10, TensorFlow 2.16, Keras 3.3 and TensorBoard 2.16
 test-oldest: $(OLDEST)
-	.venv-oldest/bin/python -m pytest tests --ignore=tests/browser
+	.venv-oldest/bin/python $(PYTEST) --ignore=tests/browser
 
 ## lint: ruff, mypy and TypeScript
 lint: $(VENV) $(NODE)

@@ -27,7 +27,7 @@ setup(
     extras_require={
         "tensorflow": ["tensorflow>=2.16"],
         "demo": ["scikit-learn", "pillow"],
-        "test": ["pytest>=8", "hypothesis>=6", "scikit-learn", "pillow"],
+        "test": ["pytest>=8", "pytest-xdist", "hypothesis>=6", "scikit-learn", "pillow"],
         "lint": ["ruff", "mypy", "types-protobuf", "build"],
     },
     entry_points={
