@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tb_layerflow.log.errors import LogError
+from tb_layerflow.log.text import printable
 
 
 class Refused(ValueError):
@@ -42,10 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             _silence_standard_output()
             return 0
-        print(f"layerflow: {_sentence(error)}", file=sys.stderr)
-        return 2
+        return _failed(_sentence(error))
     except KeyboardInterrupt:
         return 130
+    except Exception as error:  # what a log can cause is never a traceback
+        return _failed(
+            f"This log could not be read ({type(error).__name__}: {_sentence(error)}). Please report it, with the log."
+        )
     return 0
 
 
@@ -60,8 +64,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 def _show(given: argparse.Namespace) -> None:
     from tb_layerflow import show
 
-    for line in show.lines(_opened(given.logdir), given.run_name, given.stream, given.step):
-        print(line)
+    _print(show.lines(_opened(given.logdir), given.run_name, given.stream, given.step))
 
 
 def _log_arguments(parser: argparse.ArgumentParser) -> None:
@@ -109,8 +112,7 @@ def _value(given: argparse.Namespace) -> None:
 
         with open(given.file, "wb") as file:
             np.lib.format.write_array(file, array, allow_pickle=False)
-    for line in show.value_lines(array, place):
-        print(line)
+    _print(show.value_lines(array, place))
 
 
 def _place(text: str) -> tuple[int, ...]:
@@ -132,8 +134,7 @@ def _ops_arguments(parser: argparse.ArgumentParser) -> None:
 def _ops(given: argparse.Namespace) -> None:
     from tb_layerflow import operations
 
-    for line in operations.lines(_opened(given.logdir), given.call, given.run_name, given.stream, given.step):
-        print(line)
+    _print(operations.lines(_opened(given.logdir), given.call, given.run_name, given.stream, given.step))
 
 
 # ---------------------------------------------------------------------------------------------------------------- view
@@ -141,8 +142,14 @@ def _ops(given: argparse.Namespace) -> None:
 
 def _view_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("logdir", metavar="LOGDIR", help="the folder with the event files; it may still grow")
-    parser.add_argument("--port", type=int, help="the port to serve at (default: 6006, or the next that is free)")
+    parser.add_argument("--port", type=_port, help="the port to serve at (default: 6006, or the next that is free)")
     parser.add_argument("--host", help="the address to serve at (default: localhost)")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 65535. Received: {text!r}.")
+    return int(text)
 
 
 def _view(given: argparse.Namespace) -> None:
@@ -166,8 +173,7 @@ def _doctor(given: argparse.Namespace) -> None:
 
     if given.logdir is not None:
         _check_folder(given.logdir)
-    for line in doctor.lines(given.logdir):
-        print(line)
+    _print(doctor.lines(given.logdir))
 
 
 def _tensorboard(logdir: str, options: list[str]) -> str:
@@ -195,6 +201,17 @@ def _wait() -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Names and texts come from logs that others wrote."""
+    for line in lines:
+        print(printable(line))
+
+
+def _failed(sentence: str) -> int:
+    print(f"layerflow: {printable(sentence)}", file=sys.stderr)
+    return 2
 
 
 def _sentence(error: BaseException) -> str:

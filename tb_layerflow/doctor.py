@@ -9,7 +9,6 @@ import importlib.util
 import os
 import platform
 from collections.abc import Iterator
-from datetime import datetime
 from importlib import metadata
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from tb_layerflow.log import tags
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.event_writer import SUFFIX
 from tb_layerflow.log.records import Execution
+from tb_layerflow.log.text import moment
 from tb_layerflow.reader import LogDir, Stream
 
 PACKAGES = (
@@ -136,9 +136,7 @@ def described(stream: Stream) -> list[str]:
     ]
     sessions = stream.sessions
     if len(sessions) > 1:
-        starts = ", ".join(
-            f"{datetime.fromtimestamp(session.start / 1e6):%Y-%m-%d %H:%M:%S}" for session in sessions if session.start
-        )
+        starts = ", ".join(moment(session.start / 1e6) for session in sessions if session.start)
         found.append(f"  {len(sessions)} sessions, begun {starts}")
     try:
         record = stream.graph.record

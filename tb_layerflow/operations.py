@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tb_layerflow.log.errors import LogError
+from tb_layerflow.log.text import printable
 from tb_layerflow.reader import LogDir, Op, PathError, Stream
-from tb_layerflow.show import printable, table
+from tb_layerflow.show import table
 
 
 def lines(log: LogDir, call: str, run: str | None, stream: str | None, step: int | None) -> Iterator[str]:

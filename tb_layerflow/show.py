@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.tags import session_text
+from tb_layerflow.log.text import moment, printable
 from tb_layerflow.reader import Graph, LogDir, PathError, PortPath, Statistics, Stream
 
 FIGURES = ("mean", "std", "min", "max")
@@ -42,7 +42,12 @@ def only_stream(log: LogDir, run: str | None, stream: str | None) -> Stream:
 def value_lines(array: NDArray[np.generic], place: Sequence[int] | None) -> list[str]:
     """One number exactly as it was recorded, or what a whole array is like. PathError where the place is not in it."""
     if place is not None:
-        inside = len(place) == array.ndim and all(-size <= at < size for at, size in zip(place, array.shape, strict=True))
+        if len(place) != array.ndim:
+            raise PathError(
+                f"A place in an array of shape {list(array.shape)} has {array.ndim} positions, the sample's first. "
+                f"Received {len(place)}: {','.join(map(str, place))}."
+            )
+        inside = all(-size <= at < size for at, size in zip(place, array.shape, strict=True))
         if not inside:
             raise PathError(f"{list(place)} is not a place in an array of shape {list(array.shape)}.")
         return [repr(array[tuple(place)].item())]
@@ -117,7 +122,7 @@ def _headline(stream: Stream, place: int) -> str:
         parts.append(f"epoch {number(records.epoch[place])}")
     parts += [f"{name} {number(values[place])}" for name, values in records.losses.items() if not np.isnan(values[place])]
     parts.append(f"session {session_text(int(records.session[place]))}")
-    parts.append(f"{datetime.fromtimestamp(records.wall_time[place]):%Y-%m-%d %H:%M:%S}")
+    parts.append(moment(float(records.wall_time[place])))
     return " · ".join(parts)
 
 
@@ -165,11 +170,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> lis
         cells = (f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True))
         laid_out.append("  ".join(cells).rstrip())
     return laid_out
-
-
-def printable(line: str) -> str:
-    """Names come from logs that others wrote: what would steer a terminal is shown as an escape."""
-    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line)
 
 
 def number(figure: float | None) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tb_layerflow import cli, show
+from tb_layerflow.log import text
 from tb_layerflow.log.writer import StreamWriter
 from tests import make
 from tests.loaders import wait_until
@@ -74,6 +75,44 @@ def test_show_prints_the_newest_figures_of_every_call(logdir: Path, capsys: pyte
 def test_show_takes_a_step_and_leaves_out_streams_without_it(logdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "show", logdir, "--step", 10)
     assert [line.split(" · ")[:3] for line in out if line.startswith("siamese · ")] == [["siamese", "train", "step 10"]]
+
+
+def test_what_would_steer_a_terminal_is_printed_as_an_escape(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evil = "\x1b]0;owned\x07\u202e"
+    graph = make.siamese()
+    graph.model, graph.execution.mode, graph.execution.retraces = evil, "traced", [evil]
+    graph.ops[0].name = graph.calls[8].type = evil
+    writer = StreamWriter(tmp_path / f"run{evil}", "train")
+    writer.write_graph(graph)
+    writer.write_record(make.record(graph, 0, losses={evil: 1.0}))
+    writer.close()
+    for command in (("show", tmp_path), ("doctor", tmp_path), ("ops", tmp_path, "encoder/first_dense")):
+        cli.main([str(argument) for argument in command])
+        told = capsys.readouterr()
+        assert "\\x1b]0;owned\\x07\\u202e" in told.out
+        assert all(letter.isprintable() or letter == "\n" for letter in told.out)
+    told = refused(capsys, "value", tmp_path, "encoder/first_dense", "--run", evil)
+    assert all(letter.isprintable() or letter == "\n" for letter in told)
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 1e300, -1e18])
+def test_a_time_that_no_calendar_has_is_said_to_be_unknown(seconds: float) -> None:
+    assert text.moment(seconds) == "at an unknown time"
+    assert re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}", text.moment(1.7e9))
+
+
+@pytest.mark.parametrize("port", ["-5", "70000", "web"])
+def test_a_port_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], port: str) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["view", str(tmp_path), f"--port={port}"])
+    assert f"must be a whole number from 0 to 65535. Received: '{port}'." in capsys.readouterr().err
+
+
+def test_whatever_a_log_causes_is_a_sentence(
+    logdir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(show, "lines", lambda *_: 1 / 0)
+    assert "This log could not be read (ZeroDivisionError: division by zero). Please report it" in refused(capsys, "show", logdir)
 
 
 def test_show_says_where_numbers_are_not_finite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

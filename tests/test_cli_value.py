@@ -38,7 +38,7 @@ def test_value_summarises_and_saves_an_array(logdir: Path, capsys: pytest.Captur
     [
         (["nowhere"], "No path is or ends in 'nowhere'."),
         (["left", "--at", "9,9,9"], "[9, 9, 9] is not a place in an array of shape [2, 2, 4]."),
-        (["left", "--at", "0,0"], "[0, 0] is not a place in an array of shape [2, 2, 4]."),
+        (["left", "--at", "0,0"], "A place in an array of shape [2, 2, 4] has 3 positions, the sample's first. Received 2: 0,0."),
         (["left", "--at", "a"], "--at takes whole numbers such as 0,5,5,0. Received: 'a'."),
         (["left", "--step", "5"], "There is no exact output 0 of 'left' at step 5. It is there at 0, 10."),
         (["left", "--kind", "gradient"], "kind must be one of input, output, error,"),

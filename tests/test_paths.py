@@ -113,3 +113,7 @@ def test_a_mistyped_path_gets_the_nearest() -> None:
     assert paths.nearest([], "x") == []
     with pytest.raises(KeyError, match="no paths to choose from"):
         paths.resolve([], "x")
+
+
+def test_a_number_of_very_many_digits_is_no_calls_number() -> None:
+    assert paths.split("b#" + "9" * 5000) == ("b", 0)

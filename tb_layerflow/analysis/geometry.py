@@ -76,6 +76,9 @@ class TransposedSlide:
 
 def outside(index: Sequence[int], shape: Sequence[int]) -> str:
     """The sentence for an index that names no number of a map of this shape."""
+    if len(index) != len(shape):
+        needed = f"index must have {len(shape)} positions, one per axis of the output's shape {list(shape)}, batch axis first"
+        return f"{needed}. Received {len(index)}: {list(index)}."
     return f"index must name one number of an output of shape {list(shape)}, batch axis first. Received: {list(index)}."
 
 

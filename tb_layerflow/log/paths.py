@@ -55,7 +55,7 @@ def parent(path: str) -> str | None:
 def split(level: str) -> tuple[str, int]:
     """The last level of a path as (unescaped name, k): `a/first#1` is ("first", 1)."""
     name, mark, k = level.rpartition("/")[2].partition("#")
-    return unescape(name), int(k) if mark and k.isdecimal() else 0
+    return unescape(name), int(k) if mark and k.isdecimal() and len(k) <= 18 else 0
 
 
 def layer_path(path: str) -> str:
