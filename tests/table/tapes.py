@@ -12,7 +12,7 @@ from keras import layers
 from .custom_loops import LOOP, in_step, recorder
 from .functional import WIDTH
 from .regression import batch, forward, two_layers
-from .row import Hand, Row, left_by, mse, normal, seeded
+from .row import FUSED, Hand, Row, left_by, mse, normal, seeded
 from .subclassed import dense
 
 FOLDED = {
@@ -38,6 +38,9 @@ def _gan_losses(make: Any, judge: Any, noise: Any, real: Any, call: Any = None) 
     return tf.reduce_mean(tf.square(seen_fake - 1.0)), tf.reduce_mean(tf.square(seen_real - 1.0)) + tf.reduce_mean(
         tf.square(seen_fake)
     )
+
+
+_FOLDED_NOTES = [(f"{call}/judged", "output", -1, FUSED) for call in ("discriminator", "discriminator#1")]
 
 
 def _noise_and_real() -> tuple[Any, Any]:
@@ -76,7 +79,8 @@ def _gan(eagerly: bool) -> Row:
         losses = _gan_losses(*_gan_models(), *_noise_and_real(), _noted(hand))
         return {"error:generator": losses[0], "error:discriminator": losses[1], "error#0": losses[0], "error": losses[1]}
 
-    return Row(LOOP, f"a GAN, two tapes in one {'eager step' if eagerly else 'function'}", run, by_hand, **FOLDED)
+    ledger = [] if eagerly else _FOLDED_NOTES
+    return Row(LOOP, f"a GAN, two tapes in one {'eager step' if eagerly else 'function'}", run, by_hand, ledger=ledger, **FOLDED)
 
 
 def _gan_of_two_functions() -> Row:
@@ -120,7 +124,7 @@ def _gan_of_two_functions() -> Row:
         second = tf.reduce_mean(tf.square(note(judge, "discriminator#1", real) - 1.0))
         return {"error#0": first, "error#1": second, "error": second}
 
-    return Row(LOOP, "a GAN, two functions in one step", run, by_hand, **FOLDED)
+    return Row(LOOP, "a GAN, two functions in one step", run, by_hand, ledger=_FOLDED_NOTES, **FOLDED)
 
 
 def _penalty(model: Any, x: Any, y: Any) -> tuple[Any, Any]:
