@@ -127,7 +127,7 @@ def _place(text: str) -> tuple[int, ...]:
 
 def _ops_arguments(parser: argparse.ArgumentParser) -> None:
     _log_arguments(parser)
-    parser.add_argument("call", metavar="CALL", help="the call's path, or the unique ending of one")
+    parser.add_argument("call", metavar="CALL", nargs="?", help="its path, or the unique ending of one (none: list the calls)")
     parser.add_argument("--step", type=int, help="in the trace in force at this step (default: the newest)")
 
 
@@ -227,7 +227,12 @@ def _silence_standard_output() -> None:
 
 COMMANDS = (
     Command("show", "print runs, streams, steps, and every call with its newest statistics", _show_arguments, _show),
-    Command("ops", "print what a call runs: in words, then its operations, forward and backward", _ops_arguments, _ops),
+    Command(
+        "ops",
+        "print what a call runs, in words and as operations (without CALL: which calls there are)",
+        _ops_arguments,
+        _ops,
+    ),
     Command("value", "print or save an exact recorded tensor, or one number of it", _value_arguments, _value),
     Command("view", "start TensorBoard at the LayerFlow tab", _view_arguments, _view),
     Command("doctor", "say what is installed, what a log holds, what is wrong and what to do", _doctor_arguments, _doctor),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import shlex
 from collections.abc import Iterator
 from importlib import metadata
 from typing import NamedTuple
@@ -47,7 +48,7 @@ class Finding(NamedTuple):
 
 def lines(logdir: str | None = None) -> Iterator[str]:
     """The report, line by line. LogError and OSError as the reader raises them."""
-    found = installation()
+    found, trained, well = installation(), [], "Nothing is wrong."
     yield "Installed"
     yield from (f"  {name:<24}{version or 'not installed'}" for name, version in versions().items())
     yield "TensorBoard"
@@ -59,10 +60,12 @@ def lines(logdir: str | None = None) -> Iterator[str]:
         for stream in _streams(log):
             yield from (f"  {line}" for line in described(stream))
         found += problems(log, logdir)
-    yield "Nothing is wrong." if not found else f"{len(found)} thing{'s are' if len(found) > 1 else ' is'} wrong"
+        trained, well = [line for stream in _streams(log) for line in training(stream, logdir)], "Nothing is wrong with the log."
+    yield well if not found else f"{len(found)} thing{'s are' if len(found) > 1 else ' is'} wrong"
     for finding in found:
         yield f"  {finding.where}: {finding.what}"
         yield f"    → {finding.remedy}"
+    yield from trained
 
 
 # -------------------------------------------------------------------------------------------------------- installation
@@ -148,6 +151,20 @@ def described(stream: Stream) -> list[str]:
         f"  {record.model!r}: {calls} calls, {len(record.layers)} layers; {skipped} things skipped, which the ledger explains"
     )
     return found + [f"  {line}" for line in executed(stream.execution())]
+
+
+def training(stream: Stream, logdir: str) -> list[str]:
+    """How many findings there are about the training itself, and the command that shows them; empty where there are none."""
+    try:
+        found = stream.findings()
+    except LogError as error:
+        return [f"Whether the training went well cannot be told: {error}"]
+    if not found:
+        return []
+    failures = sum(finding.level == "failure" for finding in found)
+    counted = f"{len(found)} finding{'s' if len(found) > 1 else ''}, {failures} of them failures"
+    command = shlex.join(["layerflow", "show", logdir, "--run", stream.run, "--stream", stream.name])
+    return [f"About the training there {'are' if len(found) > 1 else 'is'} {counted}: {command}"]
 
 
 def executed(execution: Execution) -> list[str]:

@@ -10,13 +10,20 @@ from tb_layerflow.reader import LogDir, Op, PathError, Stream
 from tb_layerflow.show import table
 
 
-def lines(log: LogDir, call: str, run: str | None, stream: str | None, step: int | None) -> Iterator[str]:
-    """The call's chain in words, then its forward and its backward operations, of the first stream that has such a call.
+def lines(log: LogDir, call: str | None, run: str | None, stream: str | None, step: int | None) -> Iterator[str]:
+    """The call's chain in words, then its forward and its backward operations, of the first stream that has such a call; with
+    no call, the calls of the first stream with how many operations each has.
 
     PathError where no stream has it; LogError where there is nothing.
     """
     found = _stream_with(log, call, run, stream)
     lineage = found.lineage(step)
+    if call is None:
+        counts = lineage.counts().tolist()
+        counted = [(one.path, one.type, f"{count:,}") for one, count in zip(lineage.graph.calls, counts, strict=True)]
+        text = [f"{found.run} · {found.name}", *table(("call", "type", "operations"), counted, "<<>")]
+        yield from map(printable, [*text, "", "Give one of these calls to see its operations: layerflow ops LOGDIR CALL"])
+        return
     path = lineage.graph.call(call).path
     text = [f"{found.run} · {found.name} · {path}"]
     if not len(lineage):
@@ -32,7 +39,7 @@ def lines(log: LogDir, call: str, run: str | None, stream: str | None, step: int
     yield from map(printable, text)
 
 
-def _stream_with(log: LogDir, call: str, run: str | None, stream: str | None) -> Stream:
+def _stream_with(log: LogDir, call: str | None, run: str | None, stream: str | None) -> Stream:
     runs = [log.run(name) for name in ([run] if run is not None else log.runs)]
     streams = [one.stream(name) for one in runs for name in one.streams if stream in (None, name)]
     if not streams:
@@ -41,7 +48,8 @@ def _stream_with(log: LogDir, call: str, run: str | None, stream: str | None) ->
     first: PathError | None = None
     for found in streams:
         try:
-            found.graph.call(call)
+            if call is not None:
+                found.graph.call(call)
             return found
         except PathError as error:
             first = first or error

@@ -101,6 +101,16 @@ def test_a_time_that_no_calendar_has_is_said_to_be_unknown(seconds: float) -> No
     assert re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}", text.moment(1.7e9))
 
 
+def test_ops_without_a_call_lists_the_calls_with_their_operations(logdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "ops", logdir)
+    rows = {cells(line)[0]: cells(line)[1:] for line in out[2 : 2 + len(GRAPH.calls)]}
+    assert list(rows) == [call.path for call in GRAPH.calls]
+    assert rows["encoder/first_dense"] == ["Dense", "1"]
+    assert rows["encoder"] == ["Sequential", "1"]
+    assert rows["."] == ["Functional", "1"]
+    assert rows["encoder#1/first_dense"] == ["Dense", "0"]
+
+
 @pytest.mark.parametrize("port", ["-5", "70000", "web"])
 def test_a_port_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], port: str) -> None:
     with pytest.raises(SystemExit):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tb_layerflow import cli, doctor
@@ -46,6 +49,26 @@ def test_it_says_how_the_step_of_a_log_executes(tmp_path: Path, capsys: pytest.C
                  "retraced: another batch size", "TensorFlow 2.21.0 on CPU:0"):  # fmt: skip
         assert part in text
     assert doctor.problems(doctor.LogDir(tmp_path), str(tmp_path)) == []
+
+
+def test_a_whole_log_of_a_training_that_went_wrong_says_how_many_findings_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = make.siamese()
+    broken = make.record(graph, 0)
+    rows = make.own_rows(graph)
+    broken.tables["output"] = make.table(rows, [np.array([np.nan, 1], np.float32)] * len(rows))
+    writer = StreamWriter(tmp_path / "bad run", "train")
+    writer.write_graph(graph)
+    writer.write_record(broken)
+    writer.close()
+    *_, whole, told = said(capsys, str(tmp_path)).splitlines()
+    assert whole == "Nothing is wrong with the log."
+    assert re.fullmatch(r"About the training there (is|are) [0-9]+ findings?, [1-9][0-9]* of them failures: .*", told)
+    command = shlex.split(told.partition(": ")[2])
+    assert command[:3] == ["layerflow", "show", str(tmp_path)]
+    assert cli.main(command[1:]) == 0
+    assert "non_finite" in capsys.readouterr().out
 
 
 def test_a_folder_without_records_has_the_line_that_starts_recording(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -129,6 +129,16 @@ class Lineage:
             wanted[number] = one.parent is not None and wanted[one.parent]
         return wanted[self._ops.call]
 
+    def counts(self) -> NDArray[np.int64]:
+        """How many operations each call has, those of the calls inside it included: int64 [calls]."""
+        calls = self.graph.record.calls
+        found: NDArray[np.int64] = np.bincount(self._ops.call[self._ops.call >= 0], minlength=len(calls))
+        for number in range(len(calls) - 1, -1, -1):  # a call begins after the one around it
+            parent = calls[number].parent
+            if parent is not None:
+                found[parent] += found[number]
+        return found
+
     def chain(self, path: str) -> list[str]:
         """What a call runs, in words and in order: Keras's method, `keras.ops`, TensorFlow's function, the operation."""
         ops, calls = self._ops, self.graph.record.calls

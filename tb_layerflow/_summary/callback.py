@@ -11,7 +11,7 @@ from tb_layerflow.capture.value_settings import Values, checked
 from tb_layerflow.log import tags
 from tb_layerflow.log.mirror import Mirror
 
-from . import arguments
+from . import arguments, needs
 
 
 class LayerFlow:
@@ -102,6 +102,7 @@ class LayerFlow:
             raise ValueError("With train=False there must be a probe, or nothing would be recorded. Received: probe=None.")
         if pictures is not None and probe is None:
             raise ValueError("pictures are those of the probe's samples, and there is no probe. Received: probe=None.")
+        needs.tensorflow()
         from tb_layerflow.capture import callback, labels, samples, schedule, selection, sink, value_writer, warn
 
         voice = warn.Voice(strict)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tb_layerflow.capture.value_settings import Values, checked
 from tb_layerflow.log import tags
 
-from . import arguments
+from . import arguments, needs
 
 if TYPE_CHECKING:
     from tb_layerflow.capture.non_finite import NonFinite
@@ -73,6 +73,7 @@ def record(
     from tb_layerflow import reader
 
     wanted = checked(values, arguments.RECORD_VALUES)
+    needs.tensorflow()
     from tb_layerflow.capture import labels, once, samples, selection
 
     given = samples.Samples(x, y)
@@ -126,6 +127,7 @@ def locate_non_finite(model: Any, x: Any, y: Any = None) -> NonFinite | None:
     print(layerflow.summary.locate_non_finite(model, layerflow.open("logs").kept()))
     ```
     """
+    needs.tensorflow()
     from tb_layerflow.capture import non_finite
 
     return non_finite.locate(model, x, y)

@@ -13,7 +13,7 @@ from tb_layerflow.capture.value_settings import Values, checked
 from tb_layerflow.log import tags
 from tb_layerflow.log.mirror import Mirror
 
-from . import arguments
+from . import arguments, needs
 
 
 class Recorder:
@@ -76,6 +76,7 @@ class Recorder:
             raise ValueError(
                 'every="epoch" needs `fit`; a Recorder takes a number, a range, a set, a callable or "auto". Received: "epoch".'
             )
+        needs.tensorflow()
         from tb_layerflow.capture import labels, recorder, schedule, selection, sink, value_writer, variants, wanted, warn
 
         voice = warn.Voice(strict)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import needs
+
 
 def outputs(name: str, data: Any, *, step: Any, writer: Any = None) -> None:
     """Record a tensor that you already have as the output of a call, like `tf.summary`.
@@ -22,6 +24,7 @@ def outputs(name: str, data: Any, *, step: Any, writer: Any = None) -> None:
         TypeError: the data are no real numbers.
         RuntimeError: it was called inside a `tf.function`.
     """
+    needs.tensorflow()
     from tb_layerflow.capture import manual
 
     manual.gather("output", name, data, step, writer)
@@ -29,6 +32,7 @@ def outputs(name: str, data: Any, *, step: Any, writer: Any = None) -> None:
 
 def errors(name: str, data: Any, *, step: Any, writer: Any = None) -> None:
     """Record a gradient that you already have as the error at the output of the call `name`; arguments as for `outputs`."""
+    needs.tensorflow()
     from tb_layerflow.capture import manual
 
     manual.gather("error", name, data, step, writer)
@@ -39,6 +43,7 @@ def weights(model_or_layer: Any, *, step: Any, writer: Any = None) -> None:
 
     `step` and `writer` as for `outputs`.
     """
+    needs.tensorflow()
     from tb_layerflow.capture import manual
 
     manual.gather_weights(model_or_layer, step, writer)
@@ -60,6 +65,7 @@ def lineage(name: str, concrete_function: Any, *, step: Any = 0, writer: Any = N
         TypeError: it is no concrete function.
         ValueError: the name, the step or the writer cannot be used.
     """
+    needs.tensorflow()
     from tb_layerflow.capture import manual
 
     manual.gather_lineage(name, concrete_function, step, writer)
@@ -67,6 +73,7 @@ def lineage(name: str, concrete_function: Any, *, step: Any = 0, writer: Any = N
 
 def flush() -> None:
     """Write what `outputs`, `errors` and `weights` have gathered."""
+    needs.tensorflow()
     from tb_layerflow.capture import manual
 
     manual.flush()
