@@ -125,7 +125,7 @@ def test_value_gives_a_part_in_numpys_words(asked: Client, given: dict[str, obje
         ({"step": 5}, 404, "There is no exact output 0 of 'left' at step 5. It is there at 0, 10."),
         ({"step": 7}, 404, "Stream 'train' has no record at step 7. The nearest: 0, 5, 10."),
         ({"path": "nowhere"}, 404, "No path is or ends in 'nowhere'."),
-        ({"port": 3}, 404, "There is no exact output 3 of 'left' at step 10."),
+        ({"port": 3}, 404, "There is no exact output 3 of 'left' at step 10. It has an exact output at port 0. "),
         ({"kind": "input"}, 404, "There is no exact input 0 of 'left' at step 10. It has 32 bytes, cut: "),
         ({"sample": 2}, 400, "sample must be below the 2 samples that were kept. Received: 2."),
         ({"channels": "3"}, 400, "channels must be a range of channels such as 0:16. Received: '3'."),

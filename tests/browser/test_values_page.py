@@ -30,7 +30,7 @@ READOUT = "(() => { const at = document.querySelector('.map-readout'); return [a
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A residual model and one with its channels first, each recorded once with exact values."""
+    """A residual model and one with its channels first, each recorded once with exact values; and one that was trained beside a probe."""
     keras = pytest.importorskip("keras")
     import tb_layerflow as layerflow
 
@@ -54,6 +54,11 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         planes, keras.layers.GlobalAveragePooling2D(data_format="channels_first", name="mean")(bent), name="turned"
     )
     layerflow.record(turned, str(folder / "turned"), numbers.normal(size=(2, 6, 9, 11)).astype("float32"))
+    trained = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name="only")])
+    trained.compile("sgd", "mse")
+    x, y = numbers.normal(size=(8, 3)).astype("float32"), numbers.normal(size=(8, 2)).astype("float32")
+    probed = layerflow.summary.LayerFlow(folder / "probed", probe=(x, y), values="none", what=("outputs", "errors", "weights"))
+    trained.fit(x, y, verbose=0, callbacks=[probed])
     return folder
 
 
@@ -180,6 +185,52 @@ def test_a_term_leads_to_the_call_that_made_it(browser: Chromium, served: str) -
     browser.click(".lens .walk")
     browser.wait("document.querySelector('.title h2').textContent === 'first'")
     browser.wait("document.querySelector('.lens')?.dataset.lens.startsWith('first ')")
+
+
+def test_escape_closes_the_microscope_before_the_call_and_another_call_closes_it_too(browser: Chromium, served: str) -> None:
+    browser.open(served, {"run": "residual", "stream": "record", "call": "second", "panel": "values"})
+    for close in ("escape", "choose"):
+        browser.wait("document.querySelector('.maps[data-tensor]') !== null")
+        point(browser, EDGE + 20, EDGE + 20, "click")
+        browser.wait("document.querySelector('.lens .sum') !== null")
+        if close == "escape":
+            browser.press("Escape")
+            browser.wait("document.querySelector('.lens') === null")
+            assert browser.evaluate("document.querySelector('.title h2').textContent") == "second"
+        else:
+            browser.click(".card[data-call='first'], [data-call='first']")
+            browser.wait("document.querySelector('.title h2').textContent === 'first'")
+            browser.wait("document.querySelector('.lens') === null")
+    browser.press("Escape")
+    browser.wait("document.querySelector('.title h2').textContent === 'residual'")
+
+
+def test_the_figures_are_those_of_the_sample_that_is_shown(browser: Chromium, served: str, residual: reader.Stream) -> None:
+    browser.open(served, {"run": "residual", "stream": "record", "call": "first", "panel": "values"})
+    value = residual.value("first").astype(np.float64)
+    assert len({float(f"{sample.max():.3g}") for sample in value}) == 2
+    for number, sample in enumerate(value):
+        browser.wait("document.querySelector('[data-pick=sample]') !== null")
+        browser.evaluate(
+            f"(() => {{ const pick = document.querySelector('[data-pick=sample]'); pick.value = {number};"
+            " pick.dispatchEvent(new Event('change', {bubbles: true})); })()"
+        )
+        shown = "Object.fromEntries([...document.querySelectorAll('.fact-row > div')].map((at) => [...at.children].map((one) => one.textContent)))"
+        browser.wait(f"document.querySelector('.fact-row[data-of=sample]') !== null && !Object.values({shown}).includes('…')")
+        facts = browser.evaluate(shown)
+        for name, expected in {"mean": sample.mean(), "std": sample.std(), "min": sample.min(), "max": sample.max()}.items():
+            assert float(facts[name].replace("−", "-")) == pytest.approx(expected, rel=6e-3, abs=1e-12), (number, name)
+        ends = browser.evaluate("document.querySelector('.map-ramp').textContent")
+        assert f"{sample.max():.3g}" in ends, (number, ends)
+
+
+def test_a_probe_says_that_it_changes_no_weights_and_leads_to_the_training(browser: Chromium, served: str) -> None:
+    browser.open(served, {"run": "probed", "stream": "probe", "call": "only", "panel": "weights"})
+    browser.wait("document.querySelector('.panel .sentence button') !== null")
+    said = browser.evaluate("document.querySelector('.panel .sentence').textContent")
+    assert said.startswith("Nothing is trained in the stream “probe”: its records change no weights. The statistics")
+    browser.click(".panel .sentence button")
+    browser.wait("document.querySelector('.statistics.numbers [data-kind=update]') !== null")
 
 
 def test_the_slice_box_takes_numpys_slices_and_teaches(browser: Chromium, served: str) -> None:

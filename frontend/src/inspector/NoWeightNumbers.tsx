@@ -11,15 +11,11 @@ function trainingStream(): string | undefined {
 export function NoWeightNumbers() {
   if (record.value?.phase !== "inference") return <p class="sentence">{trainingWords.weights.notRecorded}</p>;
   const training = trainingStream();
+  if (training === undefined) return <p class="sentence">{trainingWords.weights.notRecordedOrTrained}</p>;
   return (
     <p class="sentence">
-      {trainingWords.weights.notTrained(stream.value)}{" "}
-      {training !== undefined && (
-        <>
-          {trainingWords.weights.elsewhere(training)}{" "}
-          <button class="link" onClick={() => (stream.value = training)}>{trainingWords.weights.goThere(training)}</button>
-        </>
-      )}
+      {trainingWords.weights.notTrained(stream.value)} {trainingWords.weights.elsewhere(training)}{" "}
+      <button class="link" onClick={() => (stream.value = training)}>{trainingWords.weights.goThere(training)}</button>
     </p>
   );
 }

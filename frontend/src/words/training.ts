@@ -56,6 +56,7 @@ export const trainingWords = {
     elsewhere: (stream: string) => `The statistics of weights, gradients and updates are in the stream “${stream}”.`,
     goThere: (stream: string) => `Go to “${stream}”`,
     notRecorded: "Numbers of weights were not recorded: what= lacks \"weights\".",
+    notRecordedOrTrained: "Numbers of weights were not recorded: nothing is trained in this stream, or what= lacks \"weights\".",
     noUpdate: "No update was recorded: this variable is not trained.",
   },
 };
