@@ -91,7 +91,8 @@ def conclude(
         everything: whether all figures come from all elements.
     """
     results = list(results)
-    dropped = _drop_phantoms(recording, results)
+    needed = set() if recording.graph is None else graphs.needed_operations(recording.graph, results)
+    dropped = _drop_phantoms(recording, needed)
     calls.assign_paths(recording.roots)
     if recording.graph is None:
         calls.thin(recording.roots)
@@ -109,6 +110,8 @@ def conclude(
     for node, call in zip(nodes, graph.calls, strict=True):
         _plan_call(plan, node, call, passes, set(kinds))
     graph.ledger = _ledger(graph, dropped, set(kinds), recording, _inside_functions(nodes, layers))
+    if "errors" in kinds:
+        graph.ledger += used_inside.notes(recording, graph, needed)
     _add_lineage(recording, graph, layers, results, source="source" in kinds)
     return Outcome(graph, plan, nodes, layers, dropped)
 
@@ -122,10 +125,9 @@ def _add_lineage(recording: Recording, graph: records.Graph, layers: list[Any], 
         graph.ledger.append(records.LedgerEntry("", "op", -1, "skipped", f"the operations could not be told: {why}"))
 
 
-def _drop_phantoms(recording: Recording, results: Iterable[Any]) -> int:
+def _drop_phantoms(recording: Recording, needed: set[Any]) -> int:
     if recording.graph is None:
         return 0
-    needed = graphs.needed_operations(recording.graph, results)
     for node in calls.walk(recording.roots):
         tensors = [leaf.passed_on if leaf.passed_on is not None else leaf.tensor for leaf in node.outputs]
         tensors = [tensor for tensor in tensors if tensor is not None]
@@ -295,10 +297,6 @@ def _ledger(
         entries.append(records.LedgerEntry("", "", -1, "note", text))
     entries += [records.LedgerEntry(path, "", -1, "note", text) for path, text in _random_notes(recording)]
     entries += [records.LedgerEntry(path, "output", -1, "note", _FUSED) for path in _fused(recording)]
-    if "errors" in kinds:
-        entries += [
-            records.LedgerEntry(path, "error", port, "note", used_inside.WHY) for path, port in used_inside.outputs(recording)
-        ]
     return entries
 
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 from keras import layers
 
 from .functional import WIDTH, chain, numbers, sum_of_mse
-from .row import LOOP, Hand, Row, callback, fitted, left_by, mse, normal, seeded, whole
+from .row import LOOP, USED_INSIDE, Hand, Row, callback, fitted, left_by, mse, normal, seeded, whole
 
 GROUP = "Keras's own layers"
 MISSING = (
@@ -161,6 +161,7 @@ def rows() -> list[Row]:
             compiled={"loss": ["mse", "mse"]},
             ledger=[
                 ("attention/softmax", "error", 1, "at the output"),
+                ("attention", "error", 1, USED_INSIDE),
                 ("attention", "error", 2, "at the output"),
                 ("attention/dropout", "", -1, "never called in this step"),
             ],

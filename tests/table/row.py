@@ -25,7 +25,8 @@ FUSED = (
     "TensorFlow may compute this output and the sum or activation after it at once in steps that are not recorded: recorded steps "
     "equal them to rounding, not bit by bit"
 )
-"""A note of the ledger."""
+USED_INSIDE = "this output is also used inside the call: its error is what came back from outside"
+"""Notes of the ledger."""
 STRUCTURAL = (LOOP, KERNEL, FUNCTION, BRANCH, TYPE)
 """What may be recorded without numbers, or without errors, and why."""
 
