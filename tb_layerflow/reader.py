@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Sequence
 
+from ._reader.arguments import checked
 from ._reader.exact import ExactValues
 from ._reader.graph import Call, Edge, Graph, PortPath
 from ._reader.histograms import Histogram, SampledFrom
@@ -62,6 +63,7 @@ __all__ = [
 class LogDir:
     """The runs below a folder, or of another source of records. Safe to use from many threads."""
 
+    @checked
     def __init__(self, path: str | os.PathLike[str] | None = None, *, source: Source | None = None) -> None:
         """FileNotFoundError where there is no such folder.
 
@@ -84,6 +86,7 @@ class LogDir:
         """The names of the runs that LayerFlow recorded, sorted; `.` is the folder itself. `X/layerflow` is part of `X`."""
         return sorted({_run_name(run) for run in self.source.runs()})
 
+    @checked
     def run(self, name: str) -> Run:
         """One run. KeyError where there is none of that name."""
         folders = [run for run in self.source.runs() if _run_name(run) == name]
@@ -129,6 +132,7 @@ class Run:
         """Sentences about what of its files cannot be read."""
         return [problem for folder in self.folders for problem in self._source.problems(folder)]
 
+    @checked
     def stream(self, name: str) -> Stream:
         """One stream. KeyError where there is none of that name."""
         if name not in self.streams:
@@ -144,6 +148,7 @@ class Run:
             stream._reload()
 
 
+@checked
 def open(path: str | os.PathLike[str]) -> Stream:  # noqa: A001 (`layerflow.open` is the public name)
     """The only stream of the only run below a folder.
 

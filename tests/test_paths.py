@@ -117,3 +117,7 @@ def test_a_mistyped_path_gets_the_nearest() -> None:
 
 def test_a_number_of_very_many_digits_is_no_calls_number() -> None:
     assert paths.split("b#" + "9" * 5000) == ("b", 0)
+
+
+def test_very_many_stars_are_one() -> None:
+    assert paths.find(["a/b/q", "a/b/" + "c/" * 30 + "d"], "**/" * 40 + "q") == [0]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +115,46 @@ def test_an_input_has_the_statistics_of_the_output_that_it_is(stream: reader.Str
 
 def same(left: tuple[np.ndarray, np.ndarray], right: tuple[np.ndarray, np.ndarray]) -> bool:
     return np.array_equal(left[1], right[1]) and not np.isnan(left[1]).any()
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda log, one: log.run(0), "name must be a text. Received: 0."),
+        (lambda log, one: log.run(".").stream(None), "name must be a text. Received: None."),
+        (lambda log, one: one.statistics(None), "kind must be a text. Received: None."),
+        (
+            lambda log, one: one.statistics().series("subtract", "mean", port=[]),
+            "port must be a whole number of 64 bits. Received",
+        ),
+        (lambda log, one: one.graph.call(3), "path must be a text. Received: 3."),
+        (lambda log, one: one.graph.find(b"x"), "pattern must be a text. Received: b'x'."),
+        (
+            lambda log, one: one.histogram("subtract", step="zz"),
+            "step must be a whole number of 64 bits or None. Received: 'zz'.",
+        ),
+        (lambda log, one: one.graph_at(10**30), "step must be a whole number of 64 bits. Received: 1000"),
+        (lambda log, one: one.value("subtract", port=True), "port must be a whole number of 64 bits. Received: True."),
+        (
+            lambda log, one: one.explain("subtract", 5),
+            "index must be whole numbers, one per axis, such as (0, 5, 5, 0). Received: 5.",
+        ),
+        (lambda log, one: one.explain("subtract", (0, 1.5)), "index must be whole numbers, one per axis"),
+        (lambda log, one: one.findings("strict"), "limits must be analysis.limits.Limits or None. Received: 'strict'."),
+        (lambda log, one: reader.LogDir(7), "path must be the path of a folder or None. Received: 7."),
+        (lambda log, one: reader.open(None), "path must be the path of a folder. Received: None."),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_a_sentence(
+    stream: reader.Stream, tmp_path: Path, ask: Callable[[reader.LogDir, reader.Stream], object], sentence: str
+) -> None:
+    with pytest.raises(TypeError, match="^" + re.escape(sentence)):
+        ask(reader.LogDir(tmp_path), stream)
+
+
+def test_numpys_whole_numbers_are_whole_numbers(stream: reader.Stream) -> None:
+    assert stream.graph_at(np.int64(5)).trace == 0
+    assert stream.statistics().series("subtract", "mean", port=np.uint8(0))[0].tolist() == [0, 1, 5]
 
 
 def test_statistics_that_would_fill_the_memory_are_a_sentence(stream: reader.Stream, monkeypatch: pytest.MonkeyPatch) -> None:

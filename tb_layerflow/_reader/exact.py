@@ -18,6 +18,7 @@ from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry, Manifest, Value
 
 from . import microscope, values
+from .arguments import checked
 from .graph import Graph
 from .sessions import Head
 from .source import Source
@@ -62,12 +63,14 @@ class ExactValues:
         """The steps whose record has exact values, rising."""
         return np.array(sorted(head.record.step for head, _ in self._held(None)), np.int64)
 
+    @checked
     def manifest(self, step: int | None = None) -> Manifest:
         """What the record of a step (None: the newest that has values) holds and what was cut. PathError where it has none."""
         for _, held in self._held(step):
             return held.manifest
         raise paths.PathError(f"There are no exact values at step {step}. {self._there(self.steps.tolist())}")
 
+    @checked
     def rows(self, step: int | None = None) -> list[ManifestRow]:
         """The arrays of a step's record: .kind, .path, .port, .shape, .dtype, .bytes."""
         for head, held in self._held(step):

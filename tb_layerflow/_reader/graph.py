@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from tb_layerflow.log import paths, records
 
+from .arguments import checked
+
 Source = tuple[int, int]
 """A call's number and that of its output."""
 
@@ -109,10 +111,12 @@ class Graph:
                     found.append(DerivedEdge(PortPath(self.paths[number], output), PortPath(call.path, port)))
         return found
 
+    @checked
     def find(self, pattern: str) -> list[Call]:
         """The calls that a name, a path or a glob means: `first_dense`, `encoder#1/*`, `**/first_dense`. None: an empty list."""
         return [self.calls[index] for index in paths.find(self.paths, pattern)]
 
+    @checked
     def call(self, path: str) -> Call:
         """The one call at a path, or at the unique ending of one. PathError (a KeyError) where there is none or several."""
         return self.calls[paths.resolve(self.paths, path)]

@@ -16,6 +16,7 @@ from tb_layerflow.log.decode_ops import Ops
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import Frame
 
+from .arguments import checked
 from .cache import BoundedCache
 from .graph import Call, Graph
 from .source import Source
@@ -95,6 +96,7 @@ class Lineage:
             stack=_NO_STACK if one.stack is None else ops.stacks[one.stack],
         )
 
+    @checked
     def ops(self, path: str | None = None, bucket: str | None = None) -> list[Op]:
         """The operations of a call and of the calls inside it, or of a bucket, or all, in the order in which they were made.
 
@@ -104,6 +106,7 @@ class Lineage:
         """
         return [self.op(number) for number in self.numbers(path, bucket)]
 
+    @checked
     def numbers(self, path: str | None = None, bucket: str | None = None) -> Sequence[int]:
         """As `ops`, only their numbers."""
         if path is not None and bucket is not None:
@@ -139,6 +142,7 @@ class Lineage:
                 found[parent] += found[number]
         return found
 
+    @checked
     def chain(self, path: str) -> list[str]:
         """What a call runs, in words and in order: Keras's method, `keras.ops`, TensorFlow's function, the operation."""
         ops, calls = self._ops, self.graph.record.calls
@@ -151,6 +155,7 @@ class Lineage:
             ]
         )
 
+    @checked
     def calls_of(self, place: str) -> list[Call]:
         """The calls that a user's line made: `model.py:42`, or `model.py` for every line of the file.
 
@@ -169,6 +174,7 @@ class Lineage:
         is_found |= (inside > 0) & (hit == inside)
         return [self.graph.calls[number] for number in np.flatnonzero(is_found)]
 
+    @checked
     def search(self, text: str) -> list[int]:
         """The numbers of the operations whose name, type, variable or user line (`model.py:42`, its text) holds `text`."""
         wanted, ops = text.casefold(), self._ops

@@ -16,6 +16,7 @@ from tb_layerflow.log import paths, records
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.records import COLUMNS, WEIGHT_KINDS
 
+from .arguments import checked
 from .graph import Graph, PortPath, Source, error_kind, nearest_output
 
 _COLUMN_SET = frozenset(COLUMNS)
@@ -64,6 +65,7 @@ class Statistics:
         calls = len({path for path, _ in self.ports})
         return f"<Statistics of {self.kind}: {calls} paths, {len(self.ports)} tensors × {len(self.steps)} steps>"
 
+    @checked
     def series(self, path: str, column: str, port: int = 0) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """One figure of one tensor over the steps.
 
@@ -83,6 +85,7 @@ class Statistics:
             raise ValueError(f"column must be one of {', '.join(self.columns)}. Received: {column!r}.")
         return self.steps, self.values[:, self.index(path, port), self.columns.index(column)]
 
+    @checked
     def index(self, path: str, port: int = 0) -> int:
         """The place of a tensor in `ports`. PathError (a KeyError) where there is none."""
         names = list(self._ports_of)

@@ -16,6 +16,7 @@ from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.kept_files import KeptStep
 from tb_layerflow.log.records import TRACE, WEIGHT_KINDS, Execution, LedgerEntry
 
+from .arguments import checked
 from .cache import BoundedCache
 from .exact import ExactValues
 from .findings import of_stream
@@ -121,6 +122,7 @@ class Stream:
         entries.update(dict.fromkeys(self.values.cuts()))
         return list(entries)
 
+    @checked
     def findings(self, limits: Limits | None = None) -> list[Finding]:
         """What is wrong with this training: .rule, .path, .step, .message, .evidence, .level; failures first, then by step.
 
@@ -147,6 +149,7 @@ class Stream:
             raise LogError(self._no_graph())
         return graph
 
+    @checked
     def graph_at(self, step: int) -> Graph:
         """The graph in force at a step: that of the newest record up to it (of the first record, before that)."""
         heads = self._heads
@@ -160,6 +163,7 @@ class Stream:
             raise LogError(self._no_graph())
         return graph
 
+    @checked
     def execution(self, step: int | None = None) -> Execution:
         """How the function executes whose trace is in force at a step (None: at the end), with all its retraces up to then."""
         found = (self.graph if step is None else self.graph_at(step)).record.execution
@@ -176,6 +180,7 @@ class Stream:
 
     # -------------------------------------------------------------------------------------------------------- lineage
 
+    @checked
     def lineage(self, step: int | None = None) -> Lineage:
         """The operations of the trace in force at a step, by default of the newest. LogError where they cannot be read."""
         graph = self.graph if step is None else self.graph_at(step)
@@ -183,6 +188,7 @@ class Stream:
         place = None if session is None else session.stored.get(("graph", None))
         return self._lineages.get(graph, place, graph.own_trace)
 
+    @checked
     def ops(self, path: str | None = None, *, bucket: str | None = None, step: int | None = None) -> list[Op]:
         """The operations of a call and of the calls inside it, or of a bucket; forward and backward, as they were made.
 
@@ -197,16 +203,19 @@ class Stream:
         """
         return self.lineage(step).ops(path, bucket)
 
+    @checked
     def chain(self, path: str, *, step: int | None = None) -> list[str]:
         """What a call runs, in words and in order: `Dense.call`, `keras.ops.matmul`, `tf.matmul`, `MatMul`, …"""
         return self.lineage(step).chain(path)
 
+    @checked
     def calls_of(self, place: str, *, step: int | None = None) -> list[Call]:
         """The calls that a line of the user's made: `model.py:42`; all lines of a file: `model.py`."""
         return self.lineage(step).calls_of(place)
 
     # ----------------------------------------------------------------------------------------- statistics, histograms
 
+    @checked
     def statistics(self, kind: str = "output") -> Statistics:
         """The statistics of one kind of tensor at all steps.
 
@@ -228,6 +237,7 @@ class Stream:
                 self._statistics.put(key, kept, kept.nbytes)
             return kept
 
+    @checked
     def histogram(self, path: str, kind: str = "output", port: int = 0, step: int | None = None) -> Histogram:
         """The histogram of one tensor.
 
@@ -266,6 +276,7 @@ class Stream:
         """Which exact values there are: .steps, .rows(step), .manifest(step)."""
         return ExactValues(self._source, self._manifests, self._heads_at, self._graph_of)
 
+    @checked
     def kept(self, step: int | None = None) -> KeptStep:
         """What the flight recorder (`keep_last`) kept of a step: `.step`, `.batch`, `.weights` before the update.
 
@@ -287,6 +298,7 @@ class Stream:
         steps = ", ".join(str(at) for at, _, _ in sorted(found)) or "none"
         raise paths.PathError(f"No step was kept at {step}. Received: step={step}. Steps that were kept: {steps}.")
 
+    @checked
     def value(self, path: str, kind: str = "output", port: int = 0, step: int | None = None) -> NDArray[np.generic]:
         """One exact tensor, as it was recorded.
 
@@ -309,6 +321,7 @@ class Stream:
         exact = self.values
         return exact.value(exact.find(path, kind, port, step))
 
+    @checked
     def explain(self, path: str, index: Sequence[int], port: int = 0, step: int | None = None) -> Explanation | Unexplained:
         """How one recorded number of an output came about: the products that made it, and their sum beside the number.
 

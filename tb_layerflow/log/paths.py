@@ -123,6 +123,7 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
     text = _FIRST.sub("", pattern)
     if "/" not in text and "**" not in text and text != ROOT:
         text = "**/" + text
+    text = re.sub(r"(\*\*/)+", "**/", text)  # several in a row mean the same, and would take exponentially long
     expression, position = "", 0
     while position < len(text):
         if text.startswith("**/", position):
