@@ -20,7 +20,7 @@ export function stageOf(held: Held, path: string, sample: number, title: string,
   const reach = layerReach(held, tensor, store.all());
   const end = Math.abs(reach) >= 1e-2 && Math.abs(reach) < 1e3 ? number(reach, 3) : exponent(reach, 3);
   const maps = said.mapsOf(Math.min(view.count, MOST_MAPS), view.count);
-  return { title, note: [...facts, shape(full.slice(1)), maps, `±${end}`].filter(Boolean).join(" · "), store, reach, sentence: "" };
+  return { title, note: [...facts, shape(full.slice(1)), maps, said.reach(end, held.record.batchSize)].filter(Boolean).join(" · "), store, reach, sentence: "" };
 }
 
 /** Records of other steps, as they arrive. */

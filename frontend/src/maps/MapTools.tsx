@@ -46,7 +46,7 @@ export function RangeAndOrder({ many }: { many: boolean }) {
   return (
     <>
       <select
-        aria-label={words.exact.range} title={words.exact.range} data-pick="range" value={mapRange.value}
+        aria-label={words.exact.range} title={words.exact.rangeTitle} data-pick="range" value={mapRange.value}
         onChange={(event) => (mapRange.value = event.currentTarget.value as typeof mapRange.value)}
       >
         {Object.entries(words.exact.ranges).map(([key, name]) => <option key={key} value={key}>{name}</option>)}

@@ -18,6 +18,7 @@ export const exactWords = {
   keptSamples: (kept: number, all: number) => `${kept} of ${all.toLocaleString("en")} samples kept; values=layerflow.summary.Values(samples=…) keeps more.`,
   share: "zeros",
   range: "Range of the colours",
+  rangeTitle: "Range of the colours: of a map or the layer in the sample that is shown, of the model in the whole batch",
   ranges: { map: "map range", layer: "layer range", model: "model range" },
   order: "Order of the maps",
   orders: { channel: "by channel", activity: "most active first" },
@@ -94,6 +95,7 @@ export const exactWords = {
     chooseLayer: "Choose a call to follow it over the steps.",
     empty: "There is nothing to follow: this record holds no outputs.",
     mapsOf: (shown: number, all: number) => (shown < all ? `${shown} of ${all.toLocaleString("en")} maps` : all === 1 ? "" : `${all} maps`),
+    reach: (end: string, samples: number) => (samples > 1 ? `colours ±${end}, as in all ${samples.toLocaleString("en")} samples` : `colours ±${end}`),
     repeats: (n: string) => n,
   },
 };
