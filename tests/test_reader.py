@@ -152,6 +152,16 @@ def test_an_argument_of_a_wrong_type_is_a_sentence(
         ask(reader.LogDir(tmp_path), stream)
 
 
+def test_an_error_that_is_known_at_the_logits_alone_is_said_to_be_there(tmp_path: Path) -> None:
+    graph = make.siamese()
+    graph.calls[9].outputs.append(Port("logits", (-1, 4), "float32"))
+    record = Record(0, 0, {"error": make.table([(8, 0), (9, 1)], [np.ones(2), np.ones(3)])})
+    statistics = written(tmp_path, [record], (graph,)).statistics("error")
+    with pytest.raises(KeyError, match=r"'subtract' has no error 0 with statistics; it has: port=1 \(the logits\)\."):
+        statistics.series("subtract", "l2")
+    assert statistics.series("subtract", "count", port=1)[1].tolist() == [3.0]
+
+
 def test_numpys_whole_numbers_are_whole_numbers(stream: reader.Stream) -> None:
     assert stream.graph_at(np.int64(5)).trace == 0
     assert stream.statistics().series("subtract", "mean", port=np.uint8(0))[0].tolist() == [0, 1, 5]
@@ -190,7 +200,7 @@ def test_an_input_that_is_nobodys_output_has_a_row_of_its_own(tmp_path: Path) ->
     statistics = written(tmp_path, [Record(3, 0, tables)], (graph,)).statistics("input")
     assert statistics.ports == [("dense", 1)]
     assert statistics.series("dense", "mean", port=1)[1].tolist() == [7.0]
-    with pytest.raises(KeyError, match="'dense' has no input 0 with statistics; it has: 1"):
+    with pytest.raises(KeyError, match="'dense' has no input 0 with statistics; it has: port=1."):
         statistics.series("dense", "mean")
 
 

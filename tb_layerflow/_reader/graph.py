@@ -94,6 +94,12 @@ class Graph:
         return [layer.path for layer in self.record.layers]
 
     @cached_property
+    def logits(self) -> list[PortPath]:
+        """The output ports that are what a call's last activation was given."""
+        found = ((call.path, port) for call in self.record.calls for port, one in enumerate(call.outputs) if one.key == "logits")
+        return [PortPath(path, port) for path, port in found]
+
+    @cached_property
     def calls(self) -> list[Call]:
         """All calls, in the order in which they began."""
         return [self._call(number, call) for number, call in enumerate(self.record.calls)]

@@ -50,6 +50,7 @@ class Statistics:
       columns: The names of the last axis: count, mean, l2, min, max, finite, std, zero, nan, pos_inf, neg_inf.
       values: float64 [steps, ports, columns]; NaN where the call was absent at the step.
       part: float64 [steps, ports], how many elements std and the four counts were taken from.
+      logits: Those of `ports` that are what a last activation was given; their call's error is known there, not at its output.
       stride: float64 [steps, ports], 1 where the part is whole samples, k where it is every k-th position of the first.
     """
 
@@ -60,6 +61,7 @@ class Statistics:
     values: NDArray[np.float64] = field(repr=False)
     part: NDArray[np.float64] = field(repr=False)
     stride: NDArray[np.float64] = field(repr=False)
+    logits: frozenset[PortPath] = field(default=frozenset(), repr=False)
 
     def __repr__(self) -> str:
         calls = len({path for path, _ in self.ports})
@@ -91,8 +93,10 @@ class Statistics:
         names = list(self._ports_of)
         found = names[paths.resolve(names, path)]
         if port not in self._ports_of[found]:
-            there = ", ".join(map(str, self._ports_of[found]))
-            raise paths.PathError(f"{found!r} has no {self.kind} {port!r} with statistics; it has: {there}.")
+            there = [
+                f"port={one}{' (the logits)' if PortPath(found, one) in self.logits else ''}" for one in self._ports_of[found]
+            ]
+            raise paths.PathError(f"{found!r} has no {self.kind} {port!r} with statistics; it has: {', '.join(there)}.")
         return self._ports_of[found][port]
 
     @cached_property
@@ -164,8 +168,11 @@ def stack(kind: str, steps: Sequence[int], decoded: Sequence[tuple[Graph | None,
             for number, name in enumerate((*COLUMNS, *_EXTRA)):
                 stacked = np.stack([one.columns[name] if name in _COLUMN_SET else getattr(one, name) for one in tables])
                 filled[number][np.ix_(positions, np.array(targets))] = stacked if in_order else stacked[:, sources]
+    graphs = {id(group[0][1]): group[0][1] for group in newest_first}.values()
+    is_weight = kind in WEIGHT_KINDS
     return Statistics(
         kind=kind,
+        logits=frozenset(() if is_weight else (one for graph in graphs for one in graph.logits)),
         steps=np.array(steps, np.int64),
         ports=list(ports),
         columns=COLUMNS,
