@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tensorboard.compat.proto import event_pb2, summary_pb2
+from tensorboard.compat.proto import event_pb2, summary_pb2, tensor_pb2, types_pb2
 from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
+from tb_layerflow._reader.source import EventFiles
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.events import EventFile
 from tb_layerflow.log.writer import StreamWriter
@@ -60,6 +61,20 @@ def test_a_file_cut_at_any_byte_is_read_up_to_it(tmp_path: Path) -> None:
         assert found == [entry for entry in entries if entry.position + entry.length + 4 <= size]
         ends = {40} | {entry.position + entry.length + 4 for entry in entries}
         assert ("ends in the middle of a record" in file.problem) == (size not in ends)
+
+
+def test_an_event_that_is_no_record_is_named_and_costs_only_itself(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    log = EventFiles(tmp_path)
+    (tag,) = (tag for tag in log.tags(".") if "/statistics/" in tag)
+    whole = [one.step for one in log.tensors(".", tag)]
+    tensor = tensor_pb2.TensorProto(dtype=types_pb2.DT_FLOAT, float_val=[1, 2])
+    value = summary_pb2.Summary.Value(tag=tag, tensor=tensor)
+    with path.open("ab") as file:
+        file.write(framed(event_pb2.Event(step=77, summary=summary_pb2.Summary(value=[value]))))
+    log.refresh()
+    assert [one.step for one in log.tensors(".", tag)] == whole
+    assert log.problems(".") == [f"The event of {tag} at step 77 holds 0 strings instead of one: it is not read."]
 
 
 def test_a_growing_file_is_read_on(tmp_path: Path) -> None:

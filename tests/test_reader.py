@@ -200,7 +200,7 @@ def test_an_input_that_is_nobodys_output_has_a_row_of_its_own(tmp_path: Path) ->
     statistics = written(tmp_path, [Record(3, 0, tables)], (graph,)).statistics("input")
     assert statistics.ports == [("dense", 1)]
     assert statistics.series("dense", "mean", port=1)[1].tolist() == [7.0]
-    with pytest.raises(KeyError, match="'dense' has no input 0 with statistics; it has: port=1."):
+    with pytest.raises(KeyError, match=r"'dense' has no input 0 with statistics; it has: port=1\."):
         statistics.series("dense", "mean")
 
 

@@ -66,6 +66,7 @@ class EventFiles:
         self._lock = threading.RLock()
         self._files: dict[str, dict[str, EventFile]] = {}
         self._entries: dict[str, dict[str, list[tuple[EventFile, Entry]]]] = {}
+        self._not_ours: dict[str, dict[str, str]] = {}
         self._newest_blobs: tuple[EventFile, Entry, list[bytes]] | None = None
         self.refresh()
 
@@ -92,7 +93,7 @@ class EventFiles:
             return {tag: len(entries) for tag, entries in self._entries.get(run, {}).items()}
 
     def tensors(self, run: str, tag: str) -> list[Stored]:
-        """All records of a tag. Where an event is damaged, LogError."""
+        """All records of a tag; what is no record is among the run's problems. Where an event is damaged, LogError."""
         with self._lock:
             entries = list(self._entries.get(run, {}).get(tag, ()))
         by_file: dict[EventFile, list[Entry]] = defaultdict(list)
@@ -101,9 +102,12 @@ class EventFiles:
         stored = []
         for file, own in by_file.items():
             for entry, strings in zip(own, file.strings(own), strict=True):
-                if len(strings) != 1:
-                    raise LogError(f"The event of {tag} at step {entry.step} holds {len(strings)} strings instead of one.")
-                stored.append(Stored(entry.step, entry.wall_time, strings[0]))
+                if len(strings) == 1:
+                    stored.append(Stored(entry.step, entry.wall_time, strings[0]))
+                    continue
+                sentence = f"The event of {tag} at step {entry.step} holds {len(strings)} strings instead of one: it is not read."
+                with self._lock:
+                    self._not_ours.setdefault(run, {}).setdefault(tag, sentence)  # one sentence for a tag is enough
         return sorted(stored, key=lambda one: one.step)
 
     def blob_steps(self, run: str, tag: str) -> list[int]:
@@ -127,7 +131,8 @@ class EventFiles:
         with self._lock:
             holding = {file for entries in self._entries.get(run, {}).values() for file, _ in entries}
             files = self._files.get(run, {})
-            return [file.problem for path, file in files.items() if file.problem and (_is_ours(path) or file in holding)]
+            unread = [file.problem for path, file in files.items() if file.problem and (_is_ours(path) or file in holding)]
+            return unread + list(self._not_ours.get(run, {}).values())
 
     def folder(self, run: str) -> str:
         """The run's folder."""
