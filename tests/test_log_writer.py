@@ -157,6 +157,7 @@ def test_a_write_that_fails_is_an_oserror_then_and_after(tmp_path: Path) -> None
     class Full:
         def __init__(self, path: str) -> None:
             self.room = 2
+            Path(path).touch()
 
         def write(self, record: bytes) -> None:
             self.room -= 1
