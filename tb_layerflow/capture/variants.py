@@ -99,6 +99,7 @@ class StepVariant:
     _recorded: Any = None
     _plain: Any = None
     _times_traced: int = 0
+    _number: int = 0
     _failure: Exception | None = None
     _nothing_ran: bool = False
     _recording: Recording | None = None
@@ -213,6 +214,7 @@ class StepVariant:
         def one_step(batch: Any) -> Any:
             is_recorded = step == self._recorded_step
             self._nothing_ran = is_recorded
+            self._number = len(self.traces)  # of this trace, in all replicas
             outputs = strategy.run(without_optionals(step) if without_optionals else step, args=(batch,))
             logs, captured = outputs if is_recorded else (outputs, None)
             logs = reduce_per_replica(logs, strategy, reduction=reduction)
@@ -272,9 +274,9 @@ class StepVariant:
             captured["loss_scale"] = scale
             captured["iterations_after"] = tf.identity(tf.convert_to_tensor(families.iterations_of(optimizer)))
         outcome.plan.forget_tensors()
-        if _first_replica():
-            captured[f"{_TRACE}{len(self.traces)}"] = captured["batch_size"]
-            self.traces.append(_Trace(len(self.traces), outcome))
+        captured[f"{_TRACE}{self._number}"] = captured["batch_size"]
+        if len(self.traces) == self._number:  # the first replica
+            self.traces.append(_Trace(self._number, outcome))
         return captured
 
     def _step(self, recording: Recording, batch: Any, gradient_factor: Any) -> Step:
@@ -294,7 +296,8 @@ def _named_parts(batch: Any) -> dict[str, Any]:
 def _trace_that_ran(captured: Sequence[dict[str, Any]]) -> int:
     """Which of a function's traces gave this: what they return differs in a name, so that no number has to leave the device."""
     name = next(name for name in captured[0] if name.startswith(_TRACE))
-    captured[0].pop(name)
+    for replica in captured:
+        replica.pop(name)
     return int(name.removeprefix(_TRACE))
 
 
@@ -357,12 +360,6 @@ def _batches(iterator: Any, count: int) -> Iterator[tuple[Any, bool]]:
 
 def _is_default_strategy(strategy: Any) -> bool:
     return type(strategy).__name__ == "_DefaultDistributionStrategy"
-
-
-def _first_replica() -> bool:
-    context = tf.distribute.get_replica_context()
-    number = getattr(context, "replica_id_in_sync_group", 0) if context is not None else 0
-    return not isinstance(number, int) or number == 0
 
 
 def _loss_scale(optimizer: Any) -> Any:
