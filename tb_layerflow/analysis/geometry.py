@@ -28,15 +28,20 @@ class TooLarge(ValueError):
 
 def positions(count: int) -> Indices:
     """0 to count - 1. TooLarge where those are more than any map has."""
-    if count > MOST_POSITIONS:
-        raise TooLarge(f"A size of {count:,} is larger than the {MOST_POSITIONS:,} positions of an axis that are looked at.")
+    _bound(count)
     return np.arange(count)
 
 
-def _met(outputs: Indices, window: int) -> Indices:
+def _bound(size: int) -> None:
+    if size > MOST_POSITIONS:
+        raise TooLarge(f"A size of {size:,} is larger than the {MOST_POSITIONS:,} positions of an axis that are looked at.")
+
+
+def _met(outputs: Indices, slide: Slide | TransposedSlide) -> Indices:
     """The kernel's positions, where pairing them with the outputs is possible."""
-    positions(window * max(len(outputs), 1))
-    return positions(window)
+    for size in (slide.window * max(len(outputs), 1), slide.stride, slide.dilation, abs(slide.before)):
+        _bound(size)
+    return positions(slide.window)
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Slide:
 
     def pairs(self, outputs: Indices) -> tuple[Indices, Indices]:
         """Input positions and kernel positions that the outputs meet, two arrays [pairs]; inputs may lie in the padding."""
-        kernel = _met(outputs, self.window)
+        kernel = _met(outputs, self)
         inputs = outputs[:, None] * self.stride - self.before + kernel * self.dilation
         return inputs.ravel(), np.broadcast_to(kernel, inputs.shape).ravel()
 
@@ -68,7 +73,7 @@ class TransposedSlide:
 
     def pairs(self, outputs: Indices) -> tuple[Indices, Indices]:
         """Input positions and kernel positions that the outputs meet, two arrays [pairs]; inputs may lie outside of the map."""
-        kernel = _met(outputs, self.window)
+        kernel = _met(outputs, self)
         scaled = outputs[:, None] + self.before - kernel * self.dilation
         meets = scaled % self.stride == 0
         return (scaled // self.stride)[meets], np.broadcast_to(kernel, scaled.shape)[meets]
