@@ -21,10 +21,6 @@ OURS = "/data/plugin/layerflow/"
 """In the address of every script of the page; tasks in which only TensorBoard's own scripts ran are not the page's."""
 
 MAPS = "document.querySelector('.maps-view .maps[data-tensor]') !== null"
-AT_REST = """(() => {
-  const loaded = performance.getEntriesByType('resource');
-  return performance.now() - Math.max(...loaded.map((each) => each.responseEnd)) > 1000;
-})()"""
 SCROLL_AND_HOVER = """(() => {
   window.isDone = false;
   const grid = document.querySelector('.maps-view .maps[data-tensor]');
@@ -78,13 +74,15 @@ def measure() -> list[Figure]:
 
 def _longest_task(browser: Chromium, address: str, call: str) -> float:
     """Milliseconds, while the tab opens at a call, its maps come to the centre, are scrolled through and hovered."""
+    from tests.browser.chromium import DRAWN, at_rest
+
     browser.open(address, {"run": "wide", "stream": "record", "call": call, "panel": "values"}, trace=True)
-    browser.wait("document.querySelector('[data-call]') !== null")
-    browser.wait(AT_REST)
+    browser.wait(DRAWN)
+    browser.wait(at_rest(1000))
     browser.press("3")
     browser.wait(MAPS)
     browser.evaluate(SCROLL_AND_HOVER)
     browser.wait("window.isDone")
-    browser.wait(AT_REST)
+    browser.wait(at_rest(1000))
     own = [task for task in browser.tasks() if not task["scripts"] or any(OURS in script for script in task["scripts"])]
     return max((task["processor"] for task in own), default=0.0)

@@ -108,9 +108,8 @@ class FlightRecorder:
 
 def _parts(batch: Any) -> dict[str, Any]:
     """The arrays of a batch by part and key path: `x`, `x/left`, `y`, `sample_weight`."""
-    parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)
     arrays = {}
-    for name, part in zip(("x", "y", "sample_weight"), parts, strict=False):
+    for name, part in nests.batch_parts(batch).items():
         for key, leaf in nests.flatten(part):
             if isinstance(leaf, tf.Tensor) and leaf.dtype != tf.string:
                 arrays[f"{name}/{key}" if key else name] = leaf

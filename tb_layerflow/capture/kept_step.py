@@ -10,13 +10,13 @@ import tensorflow as tf
 
 from tb_layerflow.log.kept_files import KeptStep
 
-PARTS = ("x", "y", "sample_weight")
+from . import nests
 
 
 def batch_of(kept: KeptStep) -> tuple[Any, ...]:
     """The batch as `train_step` takes it: one to three parts, each an array, or a list or dict of them by its key paths."""
     parts = []
-    for part in PARTS:
+    for part in nests.BATCH_PARTS:
         found = {name.removeprefix(part).lstrip("/"): array for name, array in kept.batch.items() if name.split("/")[0] == part}
         if not found:
             break

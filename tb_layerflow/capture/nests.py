@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+BATCH_PARTS = ("x", "y", "sample_weight")
+
 
 def flatten(structure: Any, prefix: str = "") -> list[tuple[str, Any]]:
     """The leaves of a nest with their key paths (`head/box`, `0`, or empty for a single leaf), in `tf.nest` order."""
@@ -24,6 +26,12 @@ def _items(structure: Any) -> list[tuple[Any, Any]] | None:
     if isinstance(structure, tuple) and hasattr(structure, "_fields"):
         return [(field, getattr(structure, field)) for field in structure._fields]
     return list(enumerate(structure)) if isinstance(structure, (list, tuple)) else None
+
+
+def batch_parts(batch: Any) -> dict[str, Any]:
+    """The parts of what a step is given, by name, as Keras tells them: all of it is `x`, or it is a tuple of up to three."""
+    parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)
+    return dict(zip(BATCH_PARTS, parts, strict=False))
 
 
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:

@@ -12,13 +12,13 @@ from tb_layerflow.log import records
 from . import calls, statistics
 from .outcome import Outcome, Plan, conclude
 from .recording import Recording
+from .warn import without_colours
 
 if TYPE_CHECKING:
     from .variants import Needs
 
 _NODE = re.compile(r"\{\{node (\S+?)\}\}")
 """How TensorFlow's runtime names, in a message, the operation that failed."""
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _LONGEST = 300
 
 Kept = tuple[Outcome, dict[str, Any]]
@@ -78,7 +78,7 @@ def _outcome(recording: Recording, needs: Needs, model: Any, eagerly: bool) -> O
 
 
 def _note(graph: records.Graph, path: str, error: Exception, when: str) -> None:
-    message = " ".join(_COLOURS.sub("", str(error)).split())[:_LONGEST]
+    message = " ".join(without_colours(str(error)).split())[:_LONGEST]
     said = f"{type(error).__name__}: {message}" if message else type(error).__name__
     what = "raised" if path else "the step raised"
     graph.ledger.append(records.LedgerEntry(path, "", -1, "note", f"{what} {said}" + (f" ({when})" if when else "")))

@@ -5,6 +5,7 @@ What is captured leaves the step beside Keras's logs, never in them. A variant i
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 import time
@@ -167,14 +168,14 @@ class StepVariant:
         if traced:
             found.trace_seconds = seconds
             specification = getattr(iterator, "element_spec", None)
-            found.retraced = self.signatures.traced(_named_parts(batch if specification is None else specification))
+            found.retraced = self.signatures.traced(nests.batch_parts(batch if specification is None else specification))
             trace.outcome.graph.execution.traces = self.signatures.count
         return found
 
     def _kept(self, error: Exception, known: int) -> Captured | None:
         """What is kept of a step that raised; `known` traces were there before it."""
         if self._nothing_ran or self._eager:
-            report = lambda: execution.report(self.model, function=f"{self.role}_step")  # noqa: E731
+            report = functools.partial(execution.report, self.model, function=f"{self.role}_step")
             kept = raised.while_recorded(self._recording, error, self.needs, self.model, report)
         else:
             is_certain = len(self.traces) > known or self._times_traced == 1  # of several nobody can say which one ran
@@ -280,17 +281,9 @@ class StepVariant:
         return captured
 
     def _step(self, recording: Recording, batch: Any, gradient_factor: Any) -> Step:
-        parts = _named_parts(batch)
-        x, y, sample_weight = (parts.get(name) for name in _PARTS)
+        parts = nests.batch_parts(batch)
+        x, y, sample_weight = (parts.get(name) for name in nests.BATCH_PARTS)
         return Step(self.model, recording, x, y, sample_weight, gradient_factor=gradient_factor)
-
-
-_PARTS = ("x", "y", "sample_weight")
-
-
-def _named_parts(batch: Any) -> dict[str, Any]:
-    parts = batch if isinstance(batch, tuple) and 1 <= len(batch) <= 3 else (batch,)
-    return dict(zip(_PARTS, parts, strict=False))
 
 
 def _trace_that_ran(captured: Sequence[dict[str, Any]]) -> int:

@@ -32,7 +32,7 @@ class Voice:
 
     def warn(self, sentence: str, *, cause: BaseException | None = None) -> None:
         """One warning (or error) for one matter."""
-        sentence = _COLOURS.sub("", sentence)  # of Keras's messages, which are quoted
+        sentence = without_colours(sentence)
         if self.strict:
             error = RecordingError(sentence)
             error.__cause__ = cause
@@ -55,6 +55,11 @@ class Voice:
         error, self._pending = self._pending, None
         if error is not None:
             raise error
+
+
+def without_colours(text: str) -> str:
+    """A text without the terminal's colours, which Keras puts into the messages of its errors."""
+    return _COLOURS.sub("", text)
 
 
 def say(sentence: str) -> None:

@@ -20,6 +20,14 @@ DRAWN = "document.querySelector('[data-call]') !== null"
 """True in the frame once the flow's first cards are drawn."""
 
 
+def at_rest(milliseconds: int) -> str:
+    """True in the frame once nothing has been fetched for so long."""
+    return f"""(() => {{
+      const loaded = performance.getEntriesByType('resource');
+      return performance.now() - Math.max(...loaded.map((each) => each.responseEnd)) > {milliseconds};
+    }})()"""
+
+
 class Trouble(AssertionError):
     """The browser could not do what it was told."""
 

@@ -7,18 +7,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.browser.chromium import DRAWN, Chromium
+from tests.browser.chromium import DRAWN, Chromium, at_rest
 from tests.browser.geometry import FAULTS
 
 SIZES = ((1440, 900), (1280, 720), (1000, 600))
 
 MAPS = "document.querySelector('.maps[data-tensor]') !== null"
 TITLE = "document.querySelector('.inspector .panel') !== null"
-AT_REST = """(() => {
-  const loaded = performance.getEntriesByType('resource');
-  return performance.now() - Math.max(...loaded.map((each) => each.responseEnd)) > 400;
-})()"""
-"""Nothing has been fetched for a while."""
 
 OPEN_THE_MICROSCOPE = """(() => {
   const grid = document.querySelector('.maps[data-tensor]');
@@ -85,7 +80,7 @@ def test_nothing_overlaps_or_overflows(browser: Chromium, address: str, scene: S
     for dark in (False, True):
         for width, height in SIZES:
             browser.resize(width, height, dark=dark)
-            browser.wait(AT_REST)
+            browser.wait(at_rest(400))
             found[f"{width} × {height}{', dark' if dark else ''}"] = browser.evaluate(FAULTS)
     assert {size: faults for size, faults in found.items() if faults} == {}
 
