@@ -5,7 +5,8 @@ be found in each was decided, without knowing the rules' definitions and thresho
 for the kinds of misses of the first suite, on other trainings (`strict_faults.py`), then, after `second` had been trained once, for
 what both showed of layer losses. Whether a fault is there (and whether a healthy training's result is good) is proved by Keras and
 NumPy alone, `Case.proved`. Two expectations of the first were corrected afterwards: a GRU's weights are its cell's, and an LSTM over
-one word never uses its recurrent kernel.
+one word never uses its recurrent kernel. `fourth.py` was written by one who had read neither the rules nor their thresholds, and is
+trained by itself too.
 """
 
 from __future__ import annotations
