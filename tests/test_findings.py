@@ -152,8 +152,15 @@ def test_half_the_units_at_zero_is_healthy(tmp_path: Path) -> None:
 
 
 def test_a_kernel_out_of_scale_and_units_that_are_alike_are_poor_initialisation(tmp_path: Path) -> None:
-    loud = stream_of(tmp_path / "loud", only("output", "second", lambda array: array * 500))
-    assert ("poor_initialisation", "second", 0) in found(loud)
+    def loud(*parts: tuple[str, str]) -> Any:
+        return lambda kind, name, step, array: array * 500 if (kind, name) in parts else None
+
+    kernel = stream_of(tmp_path / "kernel", loud(("output", "third"), ("weight", "third")))
+    assert ("poor_initialisation", "third", 0) in found(kernel)
+    tanh = stream_of(tmp_path / "tanh", loud(("weight", "second")))
+    assert ("poor_initialisation", "second", 0) in found(tanh)
+    bias = stream_of(tmp_path / "bias", loud(("output", "third")))
+    assert "poor_initialisation" not in {one[0] for one in found(bias)}
     alike = stream_of(tmp_path / "alike", only("weight", "second", lambda array: np.full_like(array, 0.1)))
     assert found(alike) == {("poor_initialisation", "second", 0)}
 

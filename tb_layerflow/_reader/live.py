@@ -106,7 +106,7 @@ class Observer:
 
 
 def stop_on(*rules: str) -> OnRecord:
-    """An `on_record` that stops training at the first finding of one of these rules, and says which.
+    """An `on_record` that stops training at the first finding of one of these rules, or that explains one, and says which.
 
     Args:
         rules: names of rules, `non_finite`, `exploding_errors`, …
@@ -122,7 +122,7 @@ def stop_on(*rules: str) -> OnRecord:
 
     def on_record(record: LiveRecord) -> bool:
         for finding in record.findings():
-            if finding.rule in rules:
+            if {finding.rule, *(one.partition(" · ")[0] for one in finding.evidence.get("explains", ()))} & set(rules):
                 if said:
                     return True
                 said.append(finding)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import rules_errors, rules_numbers, rules_outputs, rules_readout, rules_training
+import numpy as np
+
+from . import causes, rules_errors, rules_numbers, rules_outputs, rules_readout, rules_training
 from .limits import Limits
 from .observed import Finding, Observed
 
@@ -35,7 +37,7 @@ KINDS = ("input", "output", "error", "weight", "weight_gradient", "update")
 
 
 def findings(observed: Observed, limits: Limits | None = None) -> list[Finding]:
-    """All findings: failures first, then by step, then in the order of the calls.
+    """All findings that follow from no other (see `causes`): failures first, then by step, then in the order of the calls.
 
     What comes after the first number that is none says nothing about its cause: the other rules look at the records before it.
     """
@@ -43,6 +45,13 @@ def findings(observed: Observed, limits: Limits | None = None) -> list[Finding]:
     found = rules_numbers.non_finite(observed, chosen)
     sound = observed.before(found[0].step) if found else observed
     if len(sound.steps):
-        found = found + [finding for rule in RULES[1:] for finding in rule(sound, chosen)]
+        others = [finding for rule in RULES[1:] for finding in rule(sound, chosen)]
+
+        def trend_before(step: int) -> float:
+            """Of the loss, in standard errors above zero; minus infinity where it falls, or nobody can say yet."""
+            staying = rules_training.loss_does_not_fall(sound.before(step), chosen)
+            return float(staying[0].evidence["trend"]) if staying else -np.inf
+
+        found = found + causes.attributed(others, sound, chosen, trend_before)
     order = observed.numbers
     return sorted(found, key=lambda one: (one.level != "failure", one.step, order.get(one.path, len(order)), one.rule))

@@ -14,18 +14,19 @@ class Limits:
 
     records: int = 3
     exploding_error: float = 1e3
-    exploding_growth: float = 1e3
+    exploding_growth: float = 1e2
     vanishing_error: float = 1e-4
     dead_share: float = 0.98
     saturated: float = 0.95
     constant: float = 1e-5
-    update_too_large: float = 0.2
+    update_too_large: float = 0.5
     update_too_small: float = 1e-6
-    initial_gain: float = 20.0
+    initial_gain: float = 10.0
     readout_drop: float = 0.2
     readout_errors: float = 2.5
     readout_loss: float = 2.0
-    loss_fall: float = 0.02
+    loss_fall: float = 0.1
+    loss_trend: float = 2.5
     loss_records: int = 12
     loss_span: int = 20
     skipped_share: float = 0.25

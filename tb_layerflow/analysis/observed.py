@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log.records import COLUMNS, Call, Graph, LedgerEntry, Weight
 
+from .limits import Limits
+
 Floats = NDArray[np.float64]
 
 
@@ -180,7 +182,9 @@ class Observed:
         """Where an input of a call comes from: the leaf output that made it, through groups that pass it on; the input itself
         (as (-1, -1)) where nobody knows.
         """
-        source = self.graph.calls[number].inputs[port].source
+        return self._made(self.graph.calls[number].inputs[port].source)
+
+    def _made(self, source: tuple[int, int] | None) -> tuple[int, int]:
         seen = set()
         while source is not None and source not in seen:
             seen.add(source)
@@ -190,10 +194,25 @@ class Observed:
             source = further
         return (-1, -1)
 
-    def sources(self, number: int) -> list[int]:
-        """The calls whose outputs a call gets."""
-        found = (self.origin(number, port)[0] for port in range(len(self.graph.calls[number].inputs)))
+    def sources(self, number: int, *, derived: bool = False) -> list[int]:
+        """The calls whose outputs a call gets; with `derived`, those too from which plain operations computed what it gets."""
+        found = [self.origin(number, port)[0] for port in range(len(self.graph.calls[number].inputs))]
+        if derived:
+            found += [self._made(source)[0] for port in self.graph.calls[number].inputs for source in port.derived]
         return list(dict.fromkeys(one for one in found if one >= 0))
+
+    def calls_of(self, path: str) -> list[int]:
+        """The calls that a finding's path stands for: the call itself, or all of a layer's; a cell's in a loop are its parent."""
+        found = [self.numbers[path]] if path in self.numbers else []
+        found += [
+            number
+            for number, call in enumerate(self.graph.calls)
+            if call.layer is not None and self.graph.layers[call.layer].path == path
+        ]
+        parents = [(number, self.graph.calls[number].parent) for number in found]
+        return list(dict.fromkeys(
+            number if parent is None or not _in_a_loop(self.graph.calls[number]) else parent for number, parent in parents
+        ))  # fmt: skip
 
     def before_output(self, key: str) -> set[int]:
         """The leaf calls that the root's output of this key path depends on, as far as edges are known."""
@@ -243,8 +262,34 @@ def is_kernel(weight: Weight) -> bool:
     return weight.trainable and len(weight.shape) > 1 and "bias" not in weight.name
 
 
+def usual_l2(weight: Weight, layer_type: str) -> float:
+    """The l2 of a kernel as it usually starts, by its shape: of variance 2 / (inputs + outputs) (Glorot and Bengio 2010), an
+    embedding's rows of length one.
+    """
+    *before, inputs, outputs = weight.shape
+    if layer_type.endswith("Embedding"):
+        return float(np.sqrt(np.prod(before) * inputs))
+    return float(np.sqrt(2.0 * inputs * outputs / (inputs + outputs)))
+
+
 def _in_a_loop(call: Call) -> bool:
     return bool(call.outputs) and all(tensor.error == "inside a loop" for tensor in call.outputs)
+
+
+def staying(holds: NDArray[np.bool_], limits: Limits) -> int | None:
+    """The place of the first record from which on something stays so: of a run of `records` records or more in which it holds,
+    if the run has `loss_records` of them or it holds in three quarters of all from there on. What passes by itself is no fault.
+    """
+    place, run = 0, 0
+    for end, one in enumerate([*holds.tolist(), False]):
+        if one:
+            run += 1
+            continue
+        place = end - run
+        if run >= limits.records and (run >= limits.loss_records or holds[place:].mean() >= 0.75):
+            return place
+        run = 0
+    return None
 
 
 def lasting(holds: NDArray[np.bool_], records: int) -> int | None:

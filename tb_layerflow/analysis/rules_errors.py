@@ -6,17 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .limits import Limits
-from .observed import Finding, Floats, Observed, lasting
+from .observed import Finding, Floats, Observed, lasting, staying
+
+FIRST = 5
+"""Records whose errors are what later ones are compared with."""
 
 
 def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
     """Errors grow many times over on their way back through the layers, or from one record to the next.
 
     Definition: (depth) the l2 of the error at some output is above `exploding_error` times that at the model's end, in
-    `records` records in a row, or in one a hundred times above; the finding names the call through which the error grew the
-    most. (time) the largest l2 of all is above `exploding_growth` times the median of the five records or more before it; the
-    finding names the last call whose own error grew as much: the first that the backward pass reached. Source: Pascanu et al.
-    2013, On the difficulty of training recurrent neural networks.
+    `records` records in a row, or in one ten times above; the finding names the call through which the error grew the most.
+    (time) the largest l2 of all is above `exploding_growth` times the largest of the first FIRST records (a model that has
+    learnt much gets errors again as large as at the start from a sample that is new to it); the finding names the last call
+    whose own error grew as much: the first that the backward pass reached. Source: Pascanu et al. 2013, On the difficulty of
+    training recurrent neural networks. Healthy trainings reach 30 and 10 times.
     """
     flow = _Flow(observed)
     if not flow.paths:
@@ -25,7 +29,7 @@ def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
         ratio = flow.l2 / flow.end[:, None]
     ratio = np.where(flow.end[:, None] > 0, ratio, np.nan)
     largest = _largest(ratio)
-    places = (lasting(largest > limits.exploding_error, limits.records), lasting(largest > 100 * limits.exploding_error, 1))
+    places = (lasting(largest > limits.exploding_error, limits.records), lasting(largest > 10 * limits.exploding_error, 1))
     if any(place is not None for place in places):
         place = min(place for place in places if place is not None)
         path, factor = flow.strongest(place)
@@ -40,14 +44,14 @@ def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
 
 def _growing(observed: Observed, limits: Limits, flow: _Flow) -> list[Finding]:
     largest = _largest(flow.l2)
-    for place in range(5, len(largest)):
-        usual = float(np.nanmedian(largest[:place])) if np.isfinite(largest[:place]).any() else 0.0
+    usual = float(np.nanmax(np.nan_to_num(largest[:FIRST]), initial=0.0))
+    for place in range(FIRST, len(largest)):
         if usual > 0 and largest[place] > limits.exploding_growth * usual:
-            before = np.where(np.isnan(flow.l2[:place]), 0.0, flow.l2[:place])
-            grown = np.flatnonzero(flow.l2[place] > limits.exploding_growth * np.median(before, axis=0))
+            before = np.nan_to_num(flow.l2[:FIRST]).max(0)
+            grown = np.flatnonzero(flow.l2[place] > limits.exploding_growth * before)
             path = flow.paths[int(grown[-1]) if len(grown) else int(np.nanargmax(flow.l2[place]))]
             factor = float(largest[place] / usual)
-            message = f"the error at {path} is {factor:.3g} times as large as errors were before."
+            message = f"the error at {path} is {factor:.3g} times as large as errors were at first."
             evidence = {"factor": factor, "usual": usual, "limit": limits.exploding_growth}
             return [Finding("exploding_errors", path, int(observed.steps[place]), message, evidence)]
     return []
@@ -57,7 +61,7 @@ def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
     """Almost nothing of the error reaches the layers at the model's beginning.
 
     Definition: at some output of a call that is followed by others and stands before none that reaches it otherwise, the l2 of
-    the error is below `vanishing_error` times that at the model's end, in `records` records in a row; the finding names the
+    the error is below `vanishing_error` times that at the model's end, and stays so (see `staying`); the finding names the
     call through which it shrank the most. Ends where the error is itself almost zero (below 1e-12: the model has learnt all) do
     not count, nor calls that put out, or get, one number only: other findings name the cause. Source: Hochreiter 1991; Bengio et
     al. 1994, Learning long-term dependencies with gradient descent is difficult.
@@ -69,7 +73,7 @@ def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
         ratio = np.where(flow.end[:, None] > 1e-12, flow.l2 / flow.end[:, None], np.nan)
     first = ratio[:, flow.firsts]
     best = np.where(np.isnan(first).all(1), np.inf, np.nanmax(np.where(np.isnan(first), -np.inf, first), axis=1))
-    place = lasting(best < limits.vanishing_error, limits.records)
+    place = staying(best < limits.vanishing_error, limits)
     if place is None:
         return []
     path, factor = flow.strongest(place, shrinking=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tb_layerflow.log.records import COLUMNS
+
 from .limits import Limits
 from .observed import Finding, Observed
 
@@ -17,7 +19,9 @@ def non_finite(observed: Observed, limits: Limits) -> list[Finding]:
     Definition: of the first record that holds a non-finite number, the first call in execution order whose output is non-finite
     though its inputs are finite; if all outputs are finite, the loss; then the last call in execution order whose error is (the
     first that the backward pass reached); then weights' gradients and updates. Errors of a step that the loss scaler skipped are
-    meant to overflow and do not count. A weight that was already non-finite comes before everything that it spoils.
+    meant to overflow and do not count, nor outputs that are infinite in some record whose loss, errors and gradients all are
+    finite and of whose outputs none is NaN (what a softmax is told to leave out). A weight that was already non-finite comes
+    before everything that it spoils.
     """
     bad = {kind: _bad(observed, kind) for kind in ("weight", "output", "error", *_BACKWARD_KINDS)}
     for kind in ("error", *_BACKWARD_KINDS):
@@ -26,6 +30,7 @@ def non_finite(observed: Observed, limits: Limits) -> list[Finding]:
     known = np.array([~np.isnan(values).all() for values in observed.losses.values()], np.bool_)
     lost = (losses & known).any(1) if losses.size else np.zeros(len(observed.steps), np.bool_)
     lost &= ~observed.skipped_steps
+    bad["output"] = bad["output"] & ~(bad["output"] & _harmless(observed, bad, lost)[:, None]).any(0)
     any_bad = lost.copy()
     for found in bad.values():
         any_bad |= found.any(1)
@@ -43,6 +48,18 @@ def _bad(observed: Observed, kind: str) -> NDArray[np.bool_]:
     finite = found.values[:, :, 5]
     bad: NDArray[np.bool_] = finite == 0.0
     return bad
+
+
+def _harmless(observed: Observed, bad: dict[str, NDArray[np.bool_]], lost: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Per record, whether errors or gradients were recorded and all are finite, as the loss is, and no output is NaN."""
+    outputs = observed.statistics.get("output")
+    backward = [bad[kind] for kind in ("error", *_BACKWARD_KINDS) if bad[kind].shape[1]]
+    if outputs is None or not backward:
+        return np.zeros(len(observed.steps), np.bool_)
+    spoilt = lost | (np.nan_to_num(outputs.values[:, :, COLUMNS.index("nan")]) > 0).any(1)
+    for found in (*backward, bad["weight"]):
+        spoilt |= found.any(1)
+    return ~spoilt
 
 
 def _first(observed: Observed, bad: dict[str, NDArray[np.bool_]], lost: bool, place: int, good: int | None) -> Finding:

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tb_layerflow.log.records import Call
+from tb_layerflow.log.records import Call, Layer
 
 from .limits import Limits
-from .observed import Finding, Floats, Observed, is_kernel, lasting
+from .observed import Finding, Floats, Observed, is_kernel, staying, usual_l2
 
 FEWEST = 16
 """Outputs of fewer elements tell nothing about their distribution."""
+SQUASHING = ("tanh", "sigmoid", "softmax", "softsign", "hard_sigmoid")
+"""Activations that put out numbers of one scale, whatever they get."""
 
 
 def dead_units(observed: Observed, limits: Limits) -> list[Finding]:
@@ -20,7 +22,7 @@ def dead_units(observed: Observed, limits: Limits) -> list[Finding]:
 
     Definition: the output's smallest value is exactly 0, its layer is a rectifier by its configuration (or, where that says
     nothing, has weights or gets negative inputs, and does not put out zeros only), its inputs are not one number, and at least
-    `dead_share` of the elements are zero, in `records` records in a row. A unit that is zero for every
+    `dead_share` of the elements are zero, and stay so (see `staying`). A unit that is zero for every
     sample has no gradient and cannot come back (Lu et al. 2019, Dying ReLU and initialization; healthy layers are half to nine
     tenths zero, Glorot et al. 2011, Deep sparse rectifier neural networks).
     """
@@ -29,7 +31,7 @@ def dead_units(observed: Observed, limits: Limits) -> list[Finding]:
         low, share = observed.series("output", call.path, port, "min"), observed.share("output", call.path, port, "zero")
         if low is None or share is None or not _rectifies(observed, number, call):
             continue
-        place = lasting((low == 0) & (share >= limits.dead_share), limits.records)
+        place = staying((low == 0) & (share >= limits.dead_share), limits)
         is_known = _is_rectifier(observed, call)
         if place is not None and (is_known or share[place] < 1) and not observed.fed_nothing(number, place):
             reach = float(share[place])
@@ -59,7 +61,7 @@ def saturated(observed: Observed, limits: Limits) -> list[Finding]:
     """A tanh or sigmoid works at its bounds, where its gradient vanishes.
 
     Definition: the activation is tanh and the mean square of the output is at least `saturated`, or it is sigmoid and four
-    times the mean of y(1 - y) is at most 1 - `saturated`, in `records` records in a row; both are 1 minus the mean slope of the
+    times the mean of y(1 - y) is at most 1 - `saturated`, and stays so (see `staying`); both are 1 minus the mean slope of the
     activation, relative to its largest. The model's own outputs do not count: a sure classifier is no fault (Glorot and Bengio
     2010, Understanding the difficulty of training deep feedforward neural networks).
     """
@@ -73,7 +75,7 @@ def saturated(observed: Observed, limits: Limits) -> list[Finding]:
         if mean is None or rms is None:
             continue
         lost = rms**2 if activation == "tanh" else 1.0 - 4.0 * (mean - rms**2)
-        place = lasting(lost >= limits.saturated, limits.records)
+        place = staying(lost >= limits.saturated, limits)
         if place is not None:
             message = f"{call.path} is saturated: the mean slope of its {activation} is {1 - lost[place]:.2g} of the largest."
             evidence = {"lost slope": float(lost[place]), "limit": limits.saturated, "port": port}
@@ -87,7 +89,7 @@ def _has_no_bounds(call: Call) -> bool:
 
 
 def _ends(observed: Observed) -> set[tuple[int, int]]:
-    """The leaf outputs that the root passes on."""
+    """The leaf outputs that the root passes on, through layers without weights of one input too (a reshape)."""
     ends = set()
     for call in observed.graph.calls:
         if call.parent is None and call.kind != "input":
@@ -95,7 +97,10 @@ def _ends(observed: Observed) -> set[tuple[int, int]]:
                 source = port.source
                 while source is not None and source not in ends:
                     ends.add(source)
-                    source = observed.graph.calls[source[0]].outputs[source[1]].source
+                    made = observed.graph.calls[source[0]]
+                    is_plain = made.layer is None or not observed.graph.layers[made.layer].weights
+                    only = made.inputs[0].source if is_plain and len(made.inputs) == 1 and made.kind != "input" else None
+                    source = made.outputs[source[1]].source or only
     return ends
 
 
@@ -103,19 +108,20 @@ def constant(observed: Observed, limits: Limits) -> list[Finding]:
     """A layer puts out one and the same number, whatever it gets.
 
     Definition: the standard deviation over all elements is at most `constant` times the largest magnitude, for outputs of at
-    least FEWEST elements, in `records` records in a row; a rectifier's zeros are `dead_units`' matter. Layers behind it that
-    cannot but pass the constant on are not named again.
+    least FEWEST elements, and stays so (see `staying`); a rectifier's zeros are `dead_units`' matter. Layers behind it that
+    cannot but pass the constant on are not named again, nor layers without weights that get no floating numbers (a mask of
+    ones).
     """
     found = []
     flat: set[tuple[int, int]] = set()
     for number, call, port in _measured(observed):
         spread, low, high = (observed.series("output", call.path, port, name) for name in ("std", "min", "max"))
-        if spread is None or low is None or high is None:
+        if spread is None or low is None or high is None or not _has_numbers(observed, call):
             continue
         reach = np.maximum(np.abs(low), np.abs(high))
         with np.errstate(invalid="ignore"):
             width = high - low
-        place = lasting((width <= limits.constant * reach) & (spread <= limits.constant * reach), limits.records)
+        place = staying((width <= limits.constant * reach) & (spread <= limits.constant * reach), limits)
         if place is None:
             continue
         flat.add((number, port))
@@ -129,6 +135,17 @@ def constant(observed: Observed, limits: Limits) -> list[Finding]:
     return found
 
 
+def _has_numbers(observed: Observed, call: Call) -> bool:
+    """Whether a call has weights, or gets floating numbers (or nobody knows what)."""
+    layer = None if call.layer is None else observed.graph.layers[call.layer]
+    given = [port.dtype for port in call.inputs]
+    return bool(layer is not None and layer.weights) or not given or any(_is_floating(dtype) for dtype in given)
+
+
+def _is_floating(dtype: str) -> bool:
+    return dtype.startswith(("float", "bfloat"))
+
+
 def _is_rectifier(observed: Observed, call: Call) -> bool:
     return observed.activation(call).startswith("relu")
 
@@ -136,11 +153,14 @@ def _is_rectifier(observed: Observed, call: Call) -> bool:
 def poor_initialisation(observed: Observed, limits: Limits) -> list[Finding]:
     """At the start, a layer with a kernel changes the scale of what flows through it many times over, or all its units are alike.
 
-    Definition, at the first record if it is of one of the fit's first ten steps: the root mean square of the output (before a
-    rectifier at worst half of it) over that of the input is above `initial_gain` or below 1 / `initial_gain`; or a trainable
-    kernel of more than one element holds one number only, which is not 0 (symmetry is then never broken). Kernels of zeros are
-    left out: people start residual branches and heads with them on purpose. Source: He et al. 2015, Delving deep into
-    rectifiers, keep the scale of activations; Glorot and Bengio 2010.
+    Definition, at the first record if it is of one of the fit's first ten steps: the root mean square of the output is above
+    `initial_gain` times that of the input or below half of 1 / `initial_gain` of it, and a kernel's l2 is above half of
+    `initial_gain` times, or below 1 / `initial_gain` of, that of a kernel of its shape as it usually starts (see `usual_l2`;
+    where its size is what it should be, inputs, a bias or chance did it; before a squashing activation, whose output says
+    nothing of it, the kernel's takes the place of both); or a trainable kernel of more than one input and output holds one number
+    only, which is not 0 (symmetry is then never broken). Kernels of zeros are left out: people start residual branches and heads
+    with them on purpose. Source: He et al. 2015, Delving deep into rectifiers, keep the scale of activations; Glorot and Bengio
+    2010. Healthy kernels are between 0.1 and 3 times the usual.
     """
     if not len(observed.steps) or observed.steps[0] >= 10:
         return []
@@ -157,25 +177,35 @@ def _gains(observed: Observed, limits: Limits) -> Iterator[Finding]:
         before, after = _input_rms(observed, number), observed.rms("output", call.path, port)
         if before is None or after is None or not before[0] > 0 or not after[0] > 0:
             continue
-        gain = float(after[0] / before[0])
-        activation = observed.activation(call)
-        squashes = activation in ("sigmoid", "softmax", "hard_sigmoid") or (activation in ("tanh", "softsign") and after[0] > 0.1)
-        if gain > limits.initial_gain or (gain < 1 / limits.initial_gain and not squashes):
+        kernels, gain, limit = list(_kernel_sizes(observed, layer)), float(after[0] / before[0]), limits.initial_gain
+        if observed.activation(call) in SQUASHING:
+            gain = max(kernels, key=lambda one: abs(np.log(one)), default=1.0)
+        is_loud = gain > limit and max(kernels, default=gain) > limit / 2
+        is_faint = gain < 0.5 / limit and min(kernels, default=gain) < 1 / limit
+        if is_loud or is_faint:
             message = f"at the start {call.path} makes what flows through it {gain:.3g} times as large as it was."
-            evidence = {"gain": gain, "limit": limits.initial_gain}
+            evidence = {"gain": gain, "limit": limit}
             yield Finding("poor_initialisation", call.path, int(observed.steps[0]), message, evidence)
+
+
+def _kernel_sizes(observed: Observed, layer: Layer) -> Iterator[float]:
+    """The l2 of each kernel that is not all zeros, at the first record, over that of one of its shape as it usually starts."""
+    for number, weight in enumerate(layer.weights):
+        size = observed.series("weight", layer.path, number, "l2") if is_kernel(weight) else None
+        if size is not None and size[0] > 0:
+            yield float(size[0] / usual_l2(weight, layer.type))
 
 
 def _input_rms(observed: Observed, number: int) -> Floats | None:
     """Of a call's first input, where it is of floating numbers and one of the recorded."""
     call = observed.graph.calls[number]
-    if not call.inputs[0].dtype.startswith(("float", "bfloat")):
+    if not _is_floating(call.inputs[0].dtype):
         return None
     source = observed.origin(number, 0)
     if source[0] < 0:
         return observed.rms("input", call.path, 0)
     origin = observed.graph.calls[source[0]]
-    if not origin.outputs[source[1]].dtype.startswith(("float", "bfloat")):
+    if not _is_floating(origin.outputs[source[1]].dtype):
         return None
     return observed.rms("output", origin.path, source[1])
 
@@ -183,7 +213,7 @@ def _input_rms(observed: Observed, number: int) -> Floats | None:
 def _alike(observed: Observed) -> Iterator[Finding]:
     for layer in observed.graph.layers:
         for number, weight in enumerate(layer.weights):
-            if not is_kernel(weight) or int(np.prod(weight.shape)) < 2:
+            if not is_kernel(weight) or weight.shape[-1] < 2 or int(np.prod(weight.shape[:-1])) < 2:
                 continue
             low, high = (observed.series("weight", layer.path, number, name) for name in ("min", "max"))
             if low is not None and high is not None and low[0] == high[0] != 0:
@@ -196,7 +226,7 @@ def _measured(observed: Observed) -> Iterator[tuple[int, Call, int]]:
     """The leaf outputs of floating numbers that have at least FEWEST elements in every record."""
     for number, call, port in observed.leaf_outputs():
         count = observed.series("output", call.path, port, "count")
-        if count is None or not call.outputs[port].dtype.startswith(("float", "bfloat")):
+        if count is None or not _is_floating(call.outputs[port].dtype):
             continue
         if not np.nanmin(np.where(np.isnan(count), np.inf, count)) < FEWEST:
             yield number, call, port

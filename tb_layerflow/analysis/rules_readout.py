@@ -23,11 +23,11 @@ def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
     `readout_errors` standard errors of their difference; where there is no accuracy, its loss is above `readout_loss` times
     theirs (of 64 samples' squares, about as many standard errors), above it by more than `readout_drop` times the loss of a
     readout that knows nothing, and no better than the model's own. An input that another call gets too does not count: what the
-    one drops, the other may keep. Not where the model's own loss is above `readout_loss` times that of knowing nothing (it is
-    lost), nor for outputs that are dead, saturated or constant (which is what is named), nor where less than `vanishing_error`
-    of the record's largest error arrives, nor in a model in which errors vanish (what is before has not been trained). Source:
-    Alain and Bengio 2016, Understanding intermediate layers using linear classifier probes: in a trained model, the readout gets
-    better with depth.
+    one drops, the other may keep; nor one whose axes the call only puts in another order: the readout averages over others. Not
+    where the model's own loss is above `readout_loss` times that of knowing nothing (it is lost), nor for outputs that are dead,
+    saturated or constant (which is what is named), nor where less than `vanishing_error` of the record's largest error arrives,
+    nor in a model in which errors vanish (what is before has not been trained). Source: Alain and Bengio 2016, Understanding
+    intermediate layers using linear classifier probes: in a trained model, the readout gets better with depth.
     """
     if vanishing_errors(observed, limits):
         return []
@@ -49,7 +49,8 @@ def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
                 continue
             axes = _axes(call)
             alone = [source for source in observed.sources(number) if readers[source] == 1]
-            sources = [one.path for one in map(observed.graph.calls.__getitem__, alone) if _axes(one) >= axes]
+            given = [observed.graph.calls[source] for source in alone]
+            sources = [one.path for one in given if _axes(one) >= axes and not _is_turned(one, call)]
             pairs = [_pair(rows, step, call.path, sources, output) for step in steps]
             worse = [pair is not None and _is_worse(pair, own.get((step, output), 0.0), observed, limits)
                      for step, pair in zip(steps, pairs, strict=True)]  # fmt: skip
@@ -84,6 +85,12 @@ def _axes(call: Call) -> int:
     return 0 if shape is None else len(shape)
 
 
+def _is_turned(before: Call, after: Call) -> bool:
+    """Whether the first output of one has the axes of the other's in another order."""
+    shapes = [(one.outputs[0].shape or ()) if one.outputs else () for one in (before, after)]
+    return shapes[0] != shapes[1] and sorted(shapes[0]) == sorted(shapes[1])
+
+
 def _pair(
     rows: dict[tuple[int, str, str], LossRow], step: int, path: str, sources: list[str], output: str
 ) -> tuple[LossRow, LossRow] | None:
@@ -98,8 +105,9 @@ def _pair(
 def _is_worse(pair: tuple[LossRow, LossRow], model: float, observed: Observed, limits: Limits) -> bool:
     after, before = pair
     if np.isnan(after.accuracy) or np.isnan(before.accuracy):
-        least = max(limits.readout_loss * before.loss, before.loss + limits.readout_drop * after.baseline)
-        return bool(after.loss > least and after.loss > 0.9 * model)
+        lost = after.loss - before.loss
+        least = max((limits.readout_loss - 1) * abs(before.loss), limits.readout_drop * abs(after.baseline))
+        return bool(lost > least and after.loss > 0.9 * model)
     scored = max(float(np.max(observed.batch_size, initial=0)) / 2, 1.0)
     spread = after.accuracy * (1 - after.accuracy) + before.accuracy * (1 - before.accuracy)
     error = np.sqrt(max(spread, 1e-9) / scored)

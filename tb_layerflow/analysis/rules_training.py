@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tb_layerflow.log.records import COLUMNS
+from tb_layerflow.log.records import COLUMNS, Weight
 
 from .limits import Limits
-from .observed import Finding, Floats, Observed, is_kernel, lasting
-
-EMBEDDING = 3
-"""Embeddings start small (0.05 at most, in Keras): healthy updates reach 0.4 of them."""
+from .observed import Finding, Floats, Observed, is_kernel, lasting, usual_l2
 
 
 def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
@@ -31,12 +29,12 @@ def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
         weight = observed.series("weight", path, number, "l2")
         moving |= np.nan_to_num(series) > limits.update_too_small * np.nan_to_num(0.0 if weight is None else weight)
     still: dict[str, list[tuple[str, int]]] = {}
-    for path, name, number, series in rows:
+    for path, one, number, series in rows:
         place = lasting(series[moving] == 0, limits.records)
-        if place is None or _is_idle_bias(observed, path, name, number):
+        if place is None or _is_idle_bias(observed, path, one.name, number):
             continue
         if _reached(observed, path, int(np.flatnonzero(moving)[place]), limits):
-            still.setdefault(path, []).append((name, int(observed.steps[moving][place])))
+            still.setdefault(path, []).append((one.name, int(observed.steps[moving][place])))
     return [
         Finding("unchanged_weights", path, min(step for _, step in names),
                 f"{', '.join(name for name, _ in names)} of {path} never changed in these records, though trainable.",
@@ -61,11 +59,7 @@ def _reached(observed: Observed, path: str, place: int, limits: Limits) -> bool:
     """
     if (path, "weight_gradient", "not connected") in {(entry.path, entry.kind, entry.reason) for entry in observed.ledger}:
         return False
-    numbers = []
-    for number, call in enumerate(observed.graph.calls):
-        if call.layer is not None and observed.graph.layers[call.layer].path == path:
-            in_loop = bool(call.outputs) and all(tensor.error == "inside a loop" for tensor in call.outputs)
-            numbers.append(call.parent if in_loop and call.parent is not None else number)
+    numbers = observed.calls_of(path)
     if not numbers or "error" not in observed.statistics:
         return True
     column = COLUMNS.index("l2")
@@ -75,7 +69,7 @@ def _reached(observed: Observed, path: str, place: int, limits: Limits) -> bool:
         errors = [observed.series("error", call.path, port, "l2") for port in range(len(call.outputs))]
         met = [float(one[place]) for one in errors if one is not None and np.isfinite(one[place])]
         is_met = not met or max(met) > limits.vanishing_error * largest
-        if is_met and not observed.silent(number, place, 1.0) and not observed.fed_nothing(number, place, 1.0):
+        if is_met and not observed.fed_nothing(number, place, 1.0):
             return True
     return False
 
@@ -83,58 +77,85 @@ def _reached(observed: Observed, path: str, place: int, limits: Limits) -> bool:
 def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
     """Updates are too large or too small beside the weights that they change.
 
-    Definition, for trainable kernels (two axes or more, no biases) of layers that errors reach (see `_reached`): the l2 of the
-    update over the l2 of the weight. Too large: above `update_too_large` (of embeddings EMBEDDING times that) in `records`
-    records in a row, or in one a hundred times above. Too small: above zero and at most `update_too_small` in every record, or
-    in all from one on that are a third of them and `loss_records` or more (a rate that falls to nothing at the end is a
-    schedule). Around 1e-3 is usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); Adam's first steps on small
-    kernels reach 0.05.
+    Definition, for trainable kernels (two axes or more, no biases): the l2 of the update over the l2 of the weight, or over that
+    of a weight of its shape as it usually starts (see `usual_l2`) where that is more: one that starts at nothing grows many
+    times over, and does well. Too large: in `records` records in a row the ratio's geometric mean is above `update_too_large`,
+    and none is below a fifth of it; or in one it is twenty times that. Too small, for layers that errors reach (see `_reached`):
+    the ratio is above zero and at most `update_too_small` in every record, or in all from one on that are a
+    third of them and `loss_records` or more (a rate that falls to nothing at the end is a schedule), records left out in which
+    the error at the model's end is below a thousandth of its largest: where all is learnt, updates are small. Around 1e-3 is
+    usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); the fastest healthy trainings reach 0.2 at the start.
     """
     found = []
     types = {layer.path: layer.type for layer in observed.graph.layers}
-    for path, name, number, update in _trainable(observed, "update", "l2", kernels=True):
-        weight = observed.series("weight", path, number, "l2")
-        if weight is None:
+    is_settled = _settled(observed)
+    for path, weight, number, update in _trainable(observed, "update", "l2", kernels=True):
+        size = observed.series("weight", path, number, "l2")
+        if size is None:
             continue
-        known = (update > 0) & (weight > 0) & np.isfinite(update) & np.isfinite(weight)
+        known = (update > 0) & (size >= 0) & np.isfinite(update) & np.isfinite(size)
         if known.sum() < limits.records:
             continue
-        ratio, steps = update[known] / weight[known], observed.steps[known]
-        large = limits.update_too_large * (EMBEDDING if types[path].endswith("Embedding") else 1)
-        places = (lasting(ratio > large, limits.records), lasting(ratio > 100 * large, 1))
+        steps = observed.steps[known]
+        ratio = update[known] / np.maximum(size[known], usual_l2(weight, types[path]))
+        place = _too_large(ratio, limits)
+        if place is not None:
+            held = float(ratio[place])
+            message = f"an update of {path}/{weight.name} is {held:.2g} times its weight: the learning rate is too large for it."
+            evidence = {"ratio": held, "limit": limits.update_too_large, "weight": weight.name}
+            found.append(Finding("update_too_large", path, int(steps[place]), message, evidence))
+            continue
+        ratio, steps = ratio[~is_settled[known]], steps[~is_settled[known]]
         small = ratio > limits.update_too_small
         since = int(np.flatnonzero(small)[-1]) + 1 if small.any() else 0
-        is_small = since == 0 or len(ratio) - since >= max(limits.loss_records, len(ratio) / 3)
-        if any(place is not None for place in places):
-            place = min(place for place in places if place is not None)
-            held = float(ratio[place : place + limits.records].min()) if place == places[0] else float(ratio[place])
-            message = f"updates of {path}/{name} are {held:.2g} times its weight and more: the learning rate is too large for it."
-            evidence = {"ratio": held, "limit": large, "weight": name}
-            found.append(Finding("update_too_large", path, int(steps[place]), message, evidence))
-        elif is_small and _reached(observed, path, int(np.flatnonzero(known)[since]), limits):
+        is_small = limits.records <= len(ratio) and (since == 0 or len(ratio) - since >= max(limits.loss_records, len(ratio) / 3))
+        if is_small and _reached(observed, path, int(np.searchsorted(observed.steps, steps[since])), limits):
             reach = float(ratio[since:].max())
-            message = f"an update of {path}/{name} is never more than {reach:.2g} of its weight: it learns next to nothing."
-            evidence = {"largest": reach, "limit": limits.update_too_small, "weight": name}
+            message = f"an update of {path}/{weight.name} stays at {reach:.2g} of its weight or less: it learns next to nothing."
+            evidence = {"largest": reach, "limit": limits.update_too_small, "weight": weight.name}
             found.append(Finding("update_too_small", path, int(steps[since]), message, evidence))
     return found
 
 
-def _trainable(observed: Observed, kind: str, column: str, kernels: bool = False) -> Iterator[tuple[str, str, int, Floats]]:
-    """(layer path, weight's name, its number, series) of each trainable weight; with `kernels`, of those alone."""
+def _too_large(ratio: Floats, limits: Limits) -> int | None:
+    """The place of the first record of those that show too large an update."""
+    with np.errstate(divide="ignore"):
+        several = np.lib.stride_tricks.sliding_window_view(np.log(ratio), limits.records)
+    limit = np.log(limits.update_too_large)
+    wide = np.flatnonzero((several.mean(1) > limit) & (several.min(1) > limit - np.log(5)))
+    once = np.flatnonzero(ratio > 20 * limits.update_too_large)
+    places = [int(found[0]) for found in (wide, once) if len(found)]
+    return min(places, default=None)
+
+
+def _settled(observed: Observed) -> NDArray[np.bool_]:
+    """Per record, whether the largest of its errors is below a thousandth of the largest of all records."""
+    errors = observed.statistics.get("error")
+    if errors is None or not errors.values.size:
+        return np.zeros(len(observed.steps), np.bool_)
+    largest = np.nan_to_num(errors.values[:, :, COLUMNS.index("l2")], nan=0.0, posinf=0.0).max(1)
+    found: NDArray[np.bool_] = largest < 1e-3 * largest.max()
+    return found
+
+
+def _trainable(observed: Observed, kind: str, column: str, kernels: bool = False) -> Iterator[tuple[str, Weight, int, Floats]]:
+    """(layer path, weight, its number, series) of each trainable weight; with `kernels`, of those alone."""
     for layer in observed.graph.layers:
         for number, weight in enumerate(layer.weights):
             series = observed.series(kind, layer.path, number, column) if weight.trainable and layer.trainable else None
             if series is not None and (is_kernel(weight) or not kernels):
-                yield layer.path, weight.name, number, series
+                yield layer.path, weight, number, series
 
 
 def loss_does_not_fall(observed: Observed, limits: Limits) -> list[Finding]:
     """Training does not lower the loss.
 
     Definition, from `loss_records` records over `loss_span` steps on: the median of the last third of the losses is above 1 -
-    `loss_fall` times that of the first third (for losses below zero: not below it by `loss_fall` of its magnitude), or below it
-    by less than the standard error of their difference (1.48 times the median deviation stands for the deviation). One number per
-    stream; a probe's losses are less noisy than a batch's.
+    `loss_fall` times that of the first third (for losses below zero: not below it by `loss_fall` of its magnitude), and over the
+    last two thirds the losses do not go down: the rank correlation with time times the root of the number of records less one,
+    which is normal for losses that only vary (Spearman 1904), is above -`loss_trend`. A loss that has only fallen to what
+    it costs to know nothing (labels that have nothing to do with their samples) does both. One number per stream; a probe's
+    losses are less noisy than a batch's.
     """
     losses = observed.losses.get("loss")
     if losses is None or len(losses) < limits.loss_records or observed.steps[-1] - observed.steps[0] < limits.loss_span:
@@ -145,13 +166,17 @@ def loss_does_not_fall(observed: Observed, limits: Limits) -> list[Finding]:
     known, steps = losses[finite], observed.steps[finite]
     third = len(known) // 3
     early, late = float(np.median(known[:third])), float(np.median(known[-third:]))
-    noise = float(np.hypot(_spread(known[:third]), _spread(known[-third:]))) / np.sqrt(third)
-    if early - late >= max(limits.loss_fall * abs(early), noise) or abs(early) < 1e-9:
+    trend = _trend(known[third:])
+    if early - late >= limits.loss_fall * abs(early) or trend < -limits.loss_trend or abs(early) < 1e-9:
         return []
     message = f"the loss does not fall: {early:.4g} in the first third of the records, {late:.4g} in the last."
-    evidence = {"early": early, "late": late, "limit": limits.loss_fall}
+    evidence = {"early": early, "late": late, "trend": trend, "limit": limits.loss_fall}
     return [Finding("loss_does_not_fall", ".", int(steps[-third]), message, evidence)]
 
 
-def _spread(losses: Floats) -> float:
-    return float(1.48 * np.median(np.abs(losses - np.median(losses))))
+def _trend(losses: Floats) -> float:
+    """How many standard errors the rank correlation of losses with time is above zero; 0 where they are all the same."""
+    ranks = np.array([np.mean(np.flatnonzero(np.sort(losses) == one)) for one in losses])
+    if not ranks.std() > 0:
+        return 0.0
+    return float(np.corrcoef(ranks, np.arange(len(losses)))[0, 1] * np.sqrt(len(losses) - 1))
