@@ -91,19 +91,18 @@ def _columns(raw: bytes) -> dict[int, bytes] | None:
 def _numbers(raw: bytes) -> NDArray[np.uint64]:
     """Packed varints as uint64. LogError where they do not end, or are longer than 10 bytes."""
     flat = np.frombuffer(raw, np.uint8)
-    ends = np.flatnonzero(flat < 0x80)
+    ends = (flat < 0x80).nonzero()[0]
     if len(flat) and (not len(ends) or ends[-1] != len(flat) - 1):
         raise LogError("A table's column ends in the middle of a number: it is damaged.")
     if len(ends) == len(flat):
         found = flat.astype(np.uint64)
     else:
-        begins = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
+        begins = np.zeros(len(ends), np.int64)
+        begins[1:] = ends[:-1] + 1
         lengths = ends - begins + 1
         if lengths.max() > 10:
             raise LogError("A table's column holds a number of more than 64 bits: it is damaged.")
-        found = np.zeros(len(ends), np.uint64)
-        for place in range(int(lengths.max())):
-            longer = np.flatnonzero(lengths > place)
-            found[longer] |= (flat[begins[longer] + place] & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * place)
+        shifts = (7 * (np.arange(len(flat)) - begins.repeat(lengths))).astype(np.uint64)
+        found = np.bitwise_or.reduceat((flat & 0x7F).astype(np.uint64) << shifts, begins)
     found.flags.writeable = False
     return found
