@@ -152,3 +152,41 @@ def test_who_waits_for_a_consequence_stops_at_its_cause() -> None:
     record: Any = SimpleNamespace(step=3, findings=lambda: [cause])
     assert stop_on("loss_does_not_fall")(record) is True
     assert stop_on("saturated")(record) is False
+
+
+def test_a_rate_of_zero_is_named_though_nothing_else_moves_and_steps_that_accumulate_are_not(tmp_path: Path) -> None:
+    start = np.random.default_rng(3).normal(size=(8, 8))
+
+    def at(since: int, every: int = 1) -> Change:
+        """From a step on weights stay, but for those steps that make an update of what so many have gathered."""
+
+        def change(kind: str, name: str, step: int, array: np.ndarray) -> Any:
+            is_still = step >= since and (every == 1 or (step + 1) % every)
+            moved = min(step, since) if every == 1 else step // every
+            return {"update": array * (not is_still), "weight": start * (1 + 1e-3 * moved)}.get(kind)
+
+        return change
+
+    still = {(rule, path) for rule, path, step in found(stream_of(tmp_path / "still", at(3))) if step == 3}
+    assert still == {("unchanged_weights", name) for name in ("first", "second", "third")}
+    accumulates = found(stream_of(tmp_path / "accumulates", at(0, 4)))
+    assert not any(rule == "unchanged_weights" for rule, _, _ in accumulates)
+
+
+def test_what_comes_and_goes_is_no_finding(tmp_path: Path) -> None:
+    def left_out(kind: str, name: str, step: int, array: np.ndarray) -> Any:
+        return array * 0 if (kind, name) == ("output", "third") and step in (1, 4, 6, 11, 12, 13, 14) else None
+
+    assert found(stream_of(tmp_path, left_out)) == set()
+
+
+def test_a_constant_is_named_where_it_was_first(tmp_path: Path) -> None:
+    half = changed(output_second=(lambda array: np.full_like(array, 0.5), 0), output_first=(flat, 3))
+    assert found(stream_of(tmp_path, half)) == {("constant", "second", 0)}
+
+
+def test_a_model_that_is_not_trained_has_no_worse_readout(tmp_path: Path) -> None:
+    from tests.test_findings import squares_at
+
+    stream = stream_of(tmp_path, layer_losses=squares_at(0.95, 1.0), batch_size=400)
+    assert found(stream) == set()

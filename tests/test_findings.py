@@ -201,8 +201,12 @@ def test_a_layer_whose_readout_is_worse_than_its_inputs_is_named(tmp_path: Path)
     assert found(stream_of(tmp_path, layer_losses=rows, batch_size=400)) == {("worse_readout", "second", STEPS - 3)}
 
 
-def squares(after: float, model: float = 1.0) -> list[LayerLoss]:
-    """Layer losses of a regression whose labels have the variance 1, `second` read from with this loss."""
+def squares(after: float, model: float = 1.0) -> Any:
+    """Layer losses of a regression whose labels have the variance 1, `second` read from with this loss, the model's own rising."""
+    return lambda step: squares_at(after, model + 1e-3 * step)
+
+
+def squares_at(after: float, model: float) -> list[LayerLoss]:
     given = [(2, "readout", 0.05), (3, "readout", after), (4, "readout", after), (0, "direct", model)]
     return [LayerLoss(call, 0, form, loss, baseline=1.0 if form == "readout" else 0.0) for call, form, loss in given]
 

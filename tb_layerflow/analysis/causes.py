@@ -41,9 +41,12 @@ CONSEQUENCES: Mapping[str, Mapping[str, str]] = {
     },
     "disconnected": dict.fromkeys((*_STILL, "vanishing_errors", "worse_readout"), LINKED),
     "loss_scaler_skips": dict.fromkeys(_STILL, ANYWHERE),
+    "update_too_small": {"unchanged_weights": ANYWHERE},
     "worse_readout": {},
 }  # fmt: skip
-"""By rule, what follows from it, and where. All of these keep the loss from falling."""
+"""By rule, what follows from it, and where. Of updates that are too small unchanged weights do where they round to nothing."""
+BLOCKING = tuple(rule for rule in CONSEQUENCES if rule != "update_too_small")
+"""Rules that say why a loss does not fall."""
 
 
 def attributed(
@@ -52,8 +55,9 @@ def attributed(
     """The findings that follow from no other; the others stand in their cause's evidence, under `explains`.
 
     Definition: a finding follows from another if it is of a rule and at a place that CONSEQUENCES names, and was found no more
-    than `records` records before it (a fault may take some to show; what is wild shows at once), or if it is the same fault of
-    another call of the same layer. A wild error spoils what comes back through earlier calls in its own record already. That the
+    than `records` records before it where it is one of things that come back or stay (a fault may take some to show), or if it
+    is the same fault of another call of the same layer. Layers that get no more errors may become silent themselves, later: no
+    one holds them. A wild error spoils what comes back through earlier calls in its own record already. That the
     loss does not fall follows from any of them unless it did not fall before (`trend_before`, of a step); if it rose, what is
     wild later follows from that.
     """
@@ -64,13 +68,15 @@ def attributed(
             return abs(one.step - cause.step) <= limits.records
         if cause.rule == "loss_does_not_fall":
             return _WILD.get(one.rule) == LATER and trend_before(one.step) > limits.loss_trend
-        if one.rule == "loss_does_not_fall" and cause.rule in CONSEQUENCES:
+        if one.rule == "loss_does_not_fall" and cause.rule in BLOCKING:
             return trend_before(cause.step) == -np.inf
         where = CONSEQUENCES.get(cause.rule, {}).get(one.rule)
         if where == LATER:
             at_once = (cause.rule, one.rule) == ("exploding_errors", "update_too_large") and one.step == cause.step
             return one.step > cause.step or (at_once and places.holds(HERE_AND_BEFORE, one, cause))
-        slack = 0 if one.rule in ("exploding_errors", "update_too_large") else limits.records
+        if cause.rule in ("dead_units", "constant") and where == BEHIND and one.step > cause.step:
+            where = LINKED
+        slack = limits.records if one.rule in ("vanishing_errors", "worse_readout", *_STILL) else 0
         since = observed.steps[max(int((observed.steps < cause.step).sum()) - slack, 0)]
         return where is not None and one.step >= since and places.holds(where, one, cause)
 

@@ -70,9 +70,7 @@ class LayerDescription:
     def check_class(self) -> None:
         """Refuse a class of the user's own that is only called like one of Keras's."""
         if self.module and self.module.split(".")[0] not in ("keras", "tf_keras", "tensorflow"):
-            raise CannotExplain(
-                f"This {self.type} is a class of {self.module[:80]}, not Keras's own."
-            )
+            raise CannotExplain(f"This {self.type} is a class of {self.module[:80]}, not Keras's own.")
 
     def weight(self, *names: str) -> NDArray[np.generic] | None:
         """The weight of one of these names, without scope and `:0`; None where the layer has none."""

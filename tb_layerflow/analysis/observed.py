@@ -278,7 +278,8 @@ def _in_a_loop(call: Call) -> bool:
 
 def staying(holds: NDArray[np.bool_], limits: Limits) -> int | None:
     """The place of the first record from which on something stays so: of a run of `records` records or more in which it holds,
-    if the run has `loss_records` of them or it holds in three quarters of all from there on. What passes by itself is no fault.
+    if the run has `loss_records` of them, or it holds in three quarters of all from there on and in no more than a tenth of those
+    before. What passes by itself is no fault, nor what comes and goes.
     """
     place, run = 0, 0
     for end, one in enumerate([*holds.tolist(), False]):
@@ -286,7 +287,8 @@ def staying(holds: NDArray[np.bool_], limits: Limits) -> int | None:
             run += 1
             continue
         place = end - run
-        if run >= limits.records and (run >= limits.loss_records or holds[place:].mean() >= 0.75):
+        is_new = place == 0 or holds[:place].mean() <= 0.1
+        if run >= limits.records and (run >= limits.loss_records or (is_new and holds[place:].mean() >= 0.75)):
             return place
         run = 0
     return None

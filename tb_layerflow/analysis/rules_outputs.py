@@ -113,7 +113,7 @@ def constant(observed: Observed, limits: Limits) -> list[Finding]:
     ones).
     """
     found = []
-    flat: set[tuple[int, int]] = set()
+    flat: dict[tuple[int, int], int] = {}
     for number, call, port in _measured(observed):
         spread, low, high = (observed.series("output", call.path, port, name) for name in ("std", "min", "max"))
         if spread is None or low is None or high is None or not _has_numbers(observed, call):
@@ -124,9 +124,9 @@ def constant(observed: Observed, limits: Limits) -> list[Finding]:
         place = staying((width <= limits.constant * reach) & (spread <= limits.constant * reach), limits)
         if place is None:
             continue
-        flat.add((number, port))
+        flat[number, port] = place
         sources = [observed.origin(number, given) for given in range(len(call.inputs))]
-        is_passed_on = bool(sources) and all(source in flat for source in sources)
+        is_passed_on = bool(sources) and all(flat.get(source, place + 1) <= place for source in sources)
         is_dead = low[place] == high[place] == 0 and _is_rectifier(observed, call)
         if not is_passed_on and not is_dead:
             message = f"{call.path} puts out {float(high[place]):.4g} everywhere, whatever the sample is."

@@ -24,10 +24,11 @@ def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
     theirs (of 64 samples' squares, about as many standard errors), above it by more than `readout_drop` times the loss of a
     readout that knows nothing, and no better than the model's own. An input that another call gets too does not count: what the
     one drops, the other may keep; nor one whose axes the call only puts in another order: the readout averages over others. Not
-    where the model's own loss is above `readout_loss` times that of knowing nothing (it is lost), nor for outputs that are dead,
-    saturated or constant (which is what is named), nor where less than `vanishing_error` of the record's largest error arrives,
-    nor in a model in which errors vanish (what is before has not been trained). Source: Alain and Bengio 2016, Understanding
-    intermediate layers using linear classifier probes: in a trained model, the readout gets better with depth.
+    where the model's own loss is above `readout_loss` times that of knowing nothing (it is lost) or stays the same to one in ten
+    thousand (it is not trained), nor for outputs that are dead, saturated or constant (which is what is named), nor where less
+    than `vanishing_error` of the record's largest error arrives, nor in a model in which errors vanish (what is before has not
+    been trained). Source: Alain and Bengio 2016, Understanding intermediate layers using linear classifier probes: in a trained
+    model, the readout gets better with depth.
     """
     if vanishing_errors(observed, limits):
         return []
@@ -39,7 +40,8 @@ def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
     found = []
     for output in sorted({output for _, _, output in rows}):
         steps = sorted({step for step, _, key in rows if key == output and (step, output) not in lost})[-limits.records :]
-        if len(steps) < limits.records:
+        losses = np.array([loss for (_, key), loss in own.items() if key == output])
+        if len(steps) < limits.records or (len(losses) and np.ptp(losses) <= 1e-4 * np.abs(losses).max()):
             continue
         places = np.flatnonzero(np.isin(observed.steps, steps))
         before_it = observed.before_output(output)

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from tb_layerflow.log.records import COLUMNS, Weight
 
 from .limits import Limits
-from .observed import Finding, Floats, Observed, is_kernel, lasting, usual_l2
+from .observed import Finding, Floats, Observed, is_kernel, staying, usual_l2
 
 
 def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
     """A trainable weight does not move while others do.
 
-    Definition: its update is exactly zero in `records` records in a row in which some weight of the model changed by more than
-    `update_too_small` of it (steps that the loss scaler skipped, or that only accumulate, are passed over). A layer is named
-    once, with its weights; not where nothing reaches it (see `_reached`), nor for a bias that the loss does not depend on (its
-    gradient is exactly zero, as that of a bias which a difference or a normalisation takes out again).
+    Definition: its update is exactly zero, and stays so (see `staying`), over the records in which some weight of the model
+    changed by more than `update_too_small` of it (steps that the loss scaler skipped, or that only accumulate, are passed over);
+    or none changes any more though there are gradients (see `_standstill`). A layer is named once, with its weights; not where
+    nothing reaches it (see `_reached`), nor for a bias that the loss does not depend on (its gradient is exactly zero, as that
+    of a bias which a difference or a normalisation takes out again).
     """
     rows = list(_trainable(observed, "update", "l2"))
     if not rows:
@@ -28,19 +29,35 @@ def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
     for path, _, number, series in rows:
         weight = observed.series("weight", path, number, "l2")
         moving |= np.nan_to_num(series) > limits.update_too_small * np.nan_to_num(0.0 if weight is None else weight)
+    end = _standstill(observed, limits)
     still: dict[str, list[tuple[str, int]]] = {}
     for path, one, number, series in rows:
-        place = lasting(series[moving] == 0, limits.records)
+        found = staying(series[moving] == 0, limits)
+        place = end if found is None else int(np.flatnonzero(moving)[found])
         if place is None or _is_idle_bias(observed, path, one.name, number):
             continue
-        if _reached(observed, path, int(np.flatnonzero(moving)[place]), limits):
-            still.setdefault(path, []).append((one.name, int(observed.steps[moving][place])))
+        if _reached(observed, path, place, limits):
+            still.setdefault(path, []).append((one.name, int(observed.steps[place])))
     return [
         Finding("unchanged_weights", path, min(step for _, step in names),
                 f"{', '.join(name for name, _ in names)} of {path} never changed in these records, though trainable.",
                 {"weights": [name for name, _ in names]})
         for path, names in still.items()
     ]  # fmt: skip
+
+
+def _standstill(observed: Observed, limits: Limits) -> int | None:
+    """The place of the first record of those at the end in which no weight of the model changes, nor between them, though some
+    gradient is not zero: at least `loss_records`, and a third of all. The rate is zero there, and it is no schedule's end.
+    """
+    given = [list(_trainable(observed, kind, "l2")) for kind in ("update", "weight", "weight_gradient")]
+    if not all(given):
+        return None
+    update, weight, gradient = (np.nan_to_num(np.stack([series for *_, series in rows], 1)) for rows in given)
+    is_still = ~update.any(1) & ~observed.skipped_steps & (weight == weight[-1:]).all(1) & gradient.any(1)
+    moves = np.flatnonzero(~is_still)
+    place = int(moves[-1]) + 1 if len(moves) else 0
+    return place if len(is_still) - place >= max(limits.loss_records, len(is_still) / 3) else None
 
 
 def _is_idle_bias(observed: Observed, path: str, name: str, number: int) -> bool:
