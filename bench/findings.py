@@ -1,9 +1,9 @@
 """How well findings tell faulty from healthy trainings, on trainings that set no threshold.
 
 `python -m bench findings` trains the suite in `held_out/third.py`, every step recorded. `python -m bench.findings FOLDER` also
-trains those on which thresholds are set (`faults.py`, `strict_faults.py`, `healthy.py`) and those whose misses rules were mended
-for (the others in `held_out`), keeps the logs in FOLDER (those that exist are not made again), and prints each finding that is
-missed or wrong.
+trains those on which thresholds are set (`faults.py`, `strict_faults.py`, `more.py`, `further.py`, `healthy.py`) and those whose
+misses rules were mended for (the others in `held_out`), keeps the logs in FOLDER (those that exist are not made again), and
+prints each finding that is missed or wrong.
 """
 
 from __future__ import annotations
@@ -119,12 +119,18 @@ def findings_of(place: Path) -> list[Finding]:
 def main(folder: Path) -> None:
     """Print all suites."""
     from .faults import faulty
+    from .further import further
     from .healthy import healthy
     from .held_out import held_out
     from .held_out.third import third
+    from .more import more
     from .strict_faults import strict
 
-    suites = (("set the thresholds", [*strict(), *healthy(), *faulty()]), ("mended for", held_out()), ("blind", third()))
+    suites = (
+        ("set the thresholds", [*strict(), *healthy(), *faulty(), *more(), *further()]),
+        ("mended for", held_out()),
+        ("blind", third()),
+    )
     for name, cases in suites:
         score = scored(cases, folder, say=lambda line: print(f"  {line}", flush=True))
         print(f"{name}: {score.planted} faulty and {score.healthy} healthy trainings", flush=True)
