@@ -291,7 +291,9 @@ def finish(
     step.gradient_factor = inverse
     captured = measured_after(instruments, step, outcome)
     factors = [inverse if is_error else None for is_error in outcome.plan.is_error]
-    captured |= statistics.measure(outcome.plan.tensors, factors, everything=needs.everything)._asdict()
+    captured |= statistics.measure(
+        outcome.plan.tensors, factors, everything=needs.everything, known=outcome.plan.measured
+    )._asdict()
     captured["batch_size"] = recording.batch_size()
     if inverse is not None:
         captured["loss_scale"] = scale

@@ -147,6 +147,7 @@ class Inference:
             [None] * len(plan.tensors),
             everything=self.needs.everything,
             skip=None if self.needs.everything else done,
+            known=plan.measured,
         )._asdict()
         plan.forget_tensors()
         self._traces.append(outcome)

@@ -25,7 +25,8 @@ class Plan:
     """Which tensors to measure, and which rows of which table each measurement fills.
 
     `rows[kind]` holds (call, port, slot); several rows share a slot where the tensor is the same. `ranks` are the slots' ranks,
-    None where unknown; `everything` says that the part is the whole tensor.
+    None where unknown; `everything` says that the part is the whole tensor. `measured` has what instruments measured of slots
+    already, with what else they want of them.
     """
 
     tensors: list[Any] = field(default_factory=list)
@@ -33,6 +34,7 @@ class Plan:
     rows: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
     ranks: list[int | None] = field(default_factory=list)
     everything: bool = False
+    measured: dict[int, Any] = field(default_factory=dict)
     _slots: dict[int, int] = field(default_factory=dict)
 
     def add(self, kind: str, call: int, port: int, tensor: Any, *, is_error: bool = False) -> None:
@@ -53,6 +55,7 @@ class Plan:
     def forget_tensors(self) -> None:
         """Let go of the trace's tensors; only the rows are needed from then on."""
         self.tensors = []
+        self.measured = {}
         self._slots = {}
 
 

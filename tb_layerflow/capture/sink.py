@@ -20,6 +20,7 @@ from .fast_records import FastRecords
 from .outcome import Outcome, Plan
 from .selection import Selection
 from .value_writer import ValueWriter
+from .values import ExactValues
 from .warn import Voice
 from .weights import chosen_layers
 
@@ -113,7 +114,7 @@ class Sink:
         """Write one record. `make` runs in the background: it gives the record without tables, and its figures."""
         if self._broken:
             return
-        self._background.submit(lambda: self._write(outcome, *make()))
+        self._background.submit(lambda: self._write(outcome, *make()), is_large=ExactValues.name in outcome.noted)
 
     def note(self, entry: records.LedgerEntry) -> None:
         """A ledger entry for the whole stream; it is written with the next record."""

@@ -2,13 +2,13 @@
 
 Exact over all elements: mean, l2, min, max. From a part (see `part`): the mean, the mean squared deviation from it (two passes:
 from float32 sums of squares it is wrong), and how many numbers have each code, the first ten bits of a float32 (`log.histogram`
-makes bins of codes). Raw operations over shared constants: a model of a hundred calls has hundreds of tensors, and tracing is
-paid per operation.
+makes bins of codes). A model of a hundred calls has hundreds of tensors, and tracing is paid per operation: tensors of one shape
+share a function (see `shared`), small ones of one size are the rows of one, and raw operations share their constants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ import tensorflow as tf
 from tb_layerflow.log.histogram import CODE_SHIFT, CODES
 
 from . import part as parts
+from . import shared
 
 raw = tf.raw_ops
 
@@ -31,7 +32,29 @@ class Measured(NamedTuple):
     shapes: Any
 
 
-def measure(tensors: Sequence[Any], factors: Sequence[Any], *, everything: bool = False, skip: Any = None) -> Measured:
+class One(NamedTuple):
+    """One tensor's row of each field of `Measured`; and where they were asked for: `channels`, figures of its part per channel,
+    float32 [5 * channels] (mean, mean squared deviation, min, max, how many are zero), `elements`, how many these are from, and
+    `samples`, its first ones as they are, in memory of their own.
+    """
+
+    exact: Any
+    part: Any
+    codes: Any
+    shape: Any
+    channels: Any = None
+    elements: Any = None
+    samples: Any = None
+
+
+def measure(
+    tensors: Sequence[Any],
+    factors: Sequence[Any],
+    *,
+    everything: bool = False,
+    skip: Any = None,
+    known: Mapping[int, One] | None = None,
+) -> Measured:
     """Reduce tensors of any real dtype and shape.
 
     Args:
@@ -39,22 +62,39 @@ def measure(tensors: Sequence[Any], factors: Sequence[Any], *, everything: bool 
         factors: per tensor None, or a float32 scalar that it is multiplied by (the loss scale, divided out).
         everything: take the part's figures from all elements.
         skip: int32 scalar, samples measured before these (an earlier chunk of a probe), which count towards the part; None: 0.
+        known: what `measure_one` gave for some of the tensors, by their number.
     """
     if not tensors:
         empty = tf.zeros([0], tf.int32)
         return Measured(tf.zeros([0, 4]), tf.zeros([0, 2]), tf.zeros([0, CODES], tf.int32), empty)
-    reducer = _Reducer(everything, skip)
+    known = known or {}
+    reducer = _Reducer()
     order: list[int] = []
-    for group in _alike(tensors, factors, skip):
+    for group in _alike(tensors, factors, skip, known):
         order += group
         if len(group) > 1:
             reducer.add_alike([tensors[index] for index in group], factors[group[0]])
-        else:
-            reducer.add(tensors[group[0]], factors[group[0]])
+            continue
+        number = group[0]
+        one = known.get(number) or measure_one(tensors[number], factors[number], everything=everything, skip=skip)
+        reducer.add(one, is_of_known_shape=tensors[number].shape.is_fully_defined())
     return reducer.measured(order, [tensor.shape for tensor in tensors])
 
 
-def _alike(tensors: Sequence[Any], factors: Sequence[Any], skip: Any) -> list[list[int]]:
+def measure_one(
+    tensor: Any, factor: Any, *, everything: bool = False, skip: Any = None, channels: int = 0, samples: int = 0
+) -> One:
+    """What `measure` makes of one tensor, and what else is wanted of it: read once, it is let go of early.
+
+    Args:
+        tensor, factor, everything, skip: as for `measure`.
+        channels: the size of the last axis, for figures per channel; 0: none.
+        samples: how many of the first samples, of those that there are; 0: none.
+    """
+    return One(**shared.call(_one, tensor, factor, skip, everything=everything, channels=channels, samples=samples))
+
+
+def _alike(tensors: Sequence[Any], factors: Sequence[Any], skip: Any, known: Container[int]) -> list[list[int]]:
     """The tensors by number, one by one or in groups that can be reduced together: small ones of one known number of elements.
 
     Variables, their gradients and their updates are such, by the hundred. The groups come after the others.
@@ -63,21 +103,12 @@ def _alike(tensors: Sequence[Any], factors: Sequence[Any], skip: Any) -> list[li
     groups: dict[tuple[int, int], list[int]] = {}
     for index, (tensor, factor) in enumerate(zip(tensors, factors, strict=True)):
         elements = tensor.shape.num_elements() if tensor.shape.is_fully_defined() else None
-        if skip is None and elements is not None and 0 < elements <= parts.PART:
+        if skip is None and elements is not None and 0 < elements <= parts.PART and index not in known:
             groups.setdefault((elements, id(factor)), []).append(index)
         else:
             alone.append([index])
     alone += [group for group in groups.values() if len(group) == 1]
     return alone + [group for group in groups.values() if len(group) > 1]
-
-
-def channels_reducer(*, everything: bool = False, skip: Any = None) -> Callable[[Any, int], tuple[Any, Any]]:
-    """A function from a float32 tensor, the batch axis first, and the size of its last axis, to figures of its part (or of all of
-    it) per channel, float32 [5 * channels]: mean, mean squared deviation, min, max, how many are zero; and to the number of
-    elements they are from.
-    """
-    reducer = _Reducer(everything, skip)
-    return reducer.channels
 
 
 def shapes_of(flat: np.ndarray[Any, Any], ranks: Sequence[int | None]) -> list[tuple[int, ...]]:
@@ -94,50 +125,24 @@ def shapes_of(flat: np.ndarray[Any, Any], ranks: Sequence[int | None]) -> list[t
 
 
 class _Reducer:
-    """Collects the scalars of each tensor, to be stacked once."""
+    """Collects the figures of each tensor, to be stacked once."""
 
-    def __init__(self, everything: bool, skip: Any) -> None:
-        self._everything = everything
-        self._skip = skip
-        self._constants: dict[tuple[int, ...], Any] = {}
-        self._first_axis = self._constant(0)
-        self._flat = self._constant(-1)
-        self._shift = tf.constant(CODE_SHIFT, tf.uint32)
-        self._code_count = tf.constant(CODES)
-        self._no_weights = tf.zeros([0], tf.int32)
-        self._zero = tf.constant(0.0)
-        self._first = tf.constant(0)
-        self._exact: list[Any] = []
-        self._part: list[Any] = []
-        self._codes: list[Any] = []
+    def __init__(self) -> None:
+        self._ops = _Ops()
+        self._alone: list[One] = []
         self._dynamic_shapes: list[Any] = []
         self._blocks: list[tuple[Any, Any, Any]] = []
 
-    def add(self, tensor: Any, factor: Any) -> None:
-        """Reduce one tensor."""
-        floats = tensor if tensor.dtype == tf.float32 else tf.cast(tensor, tf.float32)
-        if factor is not None:
-            floats = raw.Mul(x=floats, y=factor)
-        flat = raw.Reshape(tensor=floats, shape=self._flat)
-        self._exact += [
-            self._mean(flat),
-            raw.L2Loss(t=flat),
-            raw.Min(input=flat, axis=self._first_axis),
-            raw.Max(input=flat, axis=self._first_axis),
-        ]
-        chosen = flat if self._everything else self._chosen(floats, flat)
-        mean = self._mean(chosen)
-        self._part += [mean, self._mean(raw.SquaredDifference(x=chosen, y=mean))]
-        bits = raw.RightShift(x=raw.Bitcast(input=chosen, type=tf.uint32), y=self._shift)
-        codes = raw.Cast(x=bits, DstT=tf.int32)
-        self._codes.append(raw.DenseBincount(input=codes, size=self._code_count, weights=self._no_weights, binary_output=False))
-        if not floats.shape.is_fully_defined():
-            self._dynamic_shapes.append(raw.Shape(input=floats))
+    def add(self, one: One, *, is_of_known_shape: bool) -> None:
+        """Add what one tensor was reduced to."""
+        self._alone.append(one)
+        if not is_of_known_shape:
+            self._dynamic_shapes.append(one.shape)
 
     def add_alike(self, tensors: Sequence[Any], factor: Any) -> None:
         """Reduce tensors of one number of elements, which are all of their part, as the rows of one."""
         floats = [tensor if tensor.dtype == tf.float32 else tf.cast(tensor, tf.float32) for tensor in tensors]
-        rows = raw.Pack(values=[raw.Reshape(tensor=one, shape=self._flat) for one in floats], axis=0)
+        rows = raw.Pack(values=[self._ops.flat(one) for one in floats], axis=0)
         if factor is not None:
             rows = raw.Mul(x=rows, y=factor)
         along = tf.constant([1])
@@ -148,40 +153,18 @@ class _Reducer:
         low = tf.where(has_nan, np.float32(np.nan), raw.Min(input=rows, axis=along, keep_dims=True))
         high = tf.where(has_nan, np.float32(np.nan), raw.Max(input=rows, axis=along, keep_dims=True))
         spread = raw.Mean(input=raw.SquaredDifference(x=rows, y=mean), axis=along, keep_dims=True)
-        bits = raw.RightShift(x=raw.Bitcast(input=rows, type=tf.uint32), y=self._shift)
-        codes = raw.Cast(x=bits, DstT=tf.int32) + CODES * np.arange(len(tensors), dtype=np.int32)[:, None]
-        counts = raw.DenseBincount(
-            input=raw.Reshape(tensor=codes, shape=self._flat),
-            size=tf.constant(len(tensors) * CODES),
-            weights=self._no_weights,
-            binary_output=False,
-        )
+        codes = self._ops.codes(rows) + CODES * np.arange(len(tensors), dtype=np.int32)[:, None]
+        counts = self._ops.counted(self._ops.flat(codes), len(tensors) * CODES)
         exact = tf.concat([mean, half_squares, low, high], 1)
         self._blocks.append((exact, tf.concat([mean, spread], 1), tf.reshape(counts, [len(tensors), CODES])))
-
-    def channels(self, floats: Any, channels: int) -> tuple[Any, Any]:
-        """The figures of one tensor's channels; see `channels_reducer`."""
-        flat = raw.Reshape(tensor=floats, shape=self._flat)
-        chosen = flat if self._everything else self._chosen(floats, flat)
-        positions = raw.Reshape(tensor=chosen, shape=self._constant(-1, channels))
-        along = self._first_axis
-        mean = raw.Mean(input=positions, axis=along)
-        figures = [
-            mean,
-            raw.Mean(input=raw.SquaredDifference(x=positions, y=mean), axis=along),
-            raw.Min(input=positions, axis=along),
-            raw.Max(input=positions, axis=along),
-            raw.Sum(input=raw.Cast(x=raw.Equal(x=positions, y=self._zero), DstT=tf.float32), axis=along),
-        ]
-        return raw.ConcatV2(values=figures, axis=self._first), raw.Size(input=chosen)
 
     def measured(self, order: Sequence[int], shapes: Sequence[Any]) -> Measured:
         """All that was added, in the order of the tensors' numbers; `order` has the numbers as they were added."""
         blocks = list(self._blocks)
-        if self._exact:
-            exact = tf.reshape(raw.Pack(values=self._exact, axis=0), [-1, 4])
-            part = tf.reshape(raw.Pack(values=self._part, axis=0), [-1, 2])
-            blocks.insert(0, (exact, part, raw.Pack(values=self._codes, axis=0)))
+        if self._alone:
+            columns = zip(*((one.exact, one.part, one.codes) for one in self._alone), strict=True)
+            exact, part, codes = (raw.Pack(values=column, axis=0) for column in columns)
+            blocks.insert(0, (exact, part, codes))
         places = np.argsort(np.array(order))
         exact, part, codes = (tf.gather(tf.concat(column, 0), places) for column in zip(*blocks, strict=True))
         return Measured(exact, part, codes, tf.concat(self._shapes(order, shapes), 0))
@@ -202,33 +185,95 @@ class _Reducer:
         pieces.append(np.array(known, np.int32))
         return pieces
 
-    def _mean(self, flat: Any) -> Any:
-        return raw.Mean(input=flat, axis=self._first_axis)
 
-    def _chosen(self, floats: Any, flat: Any) -> Any:
+def _one(tensor: Any, factor: Any, skip: Any, *, everything: bool, channels: int, samples: int) -> dict[str, Any]:
+    """The fields of a `One`."""
+    ops = _Ops()
+    floats = ops.floats(tensor, factor)
+    flat = ops.flat(floats)
+    along = ops.constant(0)
+    exact = [ops.mean(flat), raw.L2Loss(t=flat), raw.Min(input=flat, axis=along), raw.Max(input=flat, axis=along)]
+    chosen = flat if everything else ops.chosen(floats, flat, skip)
+    mean = ops.mean(chosen)
+    part = [mean, ops.mean(raw.SquaredDifference(x=chosen, y=mean))]
+    fields = {
+        "exact": raw.Pack(values=exact, axis=0),
+        "part": raw.Pack(values=part, axis=0),
+        "codes": ops.counted(ops.codes(chosen), CODES),
+        "shape": raw.Shape(input=floats),
+    }
+    if channels:
+        fields |= {"channels": ops.of_channels(chosen, channels), "elements": raw.Size(input=chosen)}
+    if samples:
+        # Not a slice, which would be a view and keep the whole batch in memory.
+        fields["samples"] = tf.gather(tensor, tf.range(tf.minimum(tf.shape(tensor)[0], samples)))
+    return fields
+
+
+class _Ops:
+    """The operations that all reductions are made of, over constants that one graph's have in common."""
+
+    def __init__(self) -> None:
+        self._constants: dict[tuple[int, ...], Any] = {}
+        self._shift = tf.constant(CODE_SHIFT, tf.uint32)
+        self._no_weights = tf.zeros([0], tf.int32)
+
+    def floats(self, tensor: Any, factor: Any) -> Any:
+        floats = tensor if tensor.dtype == tf.float32 else tf.cast(tensor, tf.float32)
+        return floats if factor is None else raw.Mul(x=floats, y=factor)
+
+    def flat(self, tensor: Any) -> Any:
+        return raw.Reshape(tensor=tensor, shape=self.constant(-1))
+
+    def mean(self, flat: Any) -> Any:
+        return raw.Mean(input=flat, axis=self.constant(0))
+
+    def codes(self, floats: Any) -> Any:
+        bits = raw.RightShift(x=raw.Bitcast(input=floats, type=tf.uint32), y=self._shift)
+        return raw.Cast(x=bits, DstT=tf.int32)
+
+    def counted(self, codes: Any, size: int) -> Any:
+        return raw.DenseBincount(input=codes, size=tf.constant(size), weights=self._no_weights, binary_output=False)
+
+    def of_channels(self, chosen: Any, channels: int) -> Any:
+        """The figures of each channel, float32 [5 * channels]."""
+        positions = raw.Reshape(tensor=chosen, shape=self.constant(-1, channels))
+        along = self.constant(0)
+        mean = raw.Mean(input=positions, axis=along)
+        figures = [
+            mean,
+            raw.Mean(input=raw.SquaredDifference(x=positions, y=mean), axis=along),
+            raw.Min(input=positions, axis=along),
+            raw.Max(input=positions, axis=along),
+            raw.Sum(input=raw.Cast(x=raw.Equal(x=positions, y=tf.constant(0.0)), DstT=tf.float32), axis=along),
+        ]
+        return raw.ConcatV2(values=figures, axis=tf.constant(0))
+
+    def chosen(self, floats: Any, flat: Any, skip: Any) -> Any:
+        """The part, one behind another."""
         shape = floats.shape
         if shape.rank == 0:
             return flat
         if shape.rank is None or not shape[1:].is_fully_defined():
-            return _chosen_by_dynamic_shape(floats, self._skip)
+            return _chosen_by_dynamic_shape(floats, skip)
         part = parts.of_sample(shape[1:])
         sample = shape[1:].num_elements()
         if part.stride > 1:
-            rows = raw.Reshape(tensor=flat, shape=self._constant(-1, part.channels))
+            rows = raw.Reshape(tensor=flat, shape=self.constant(-1, part.channels))
             end = sample // part.channels
-            end = end if self._skip is None else end * tf.cast(self._skip < 1, tf.int32)
-            return raw.Reshape(tensor=self._from_first(rows, end, part.stride), shape=self._flat)
-        if self._skip is None and shape[0] is not None and shape[0] <= part.samples:
+            end = end if skip is None else end * tf.cast(skip < 1, tf.int32)
+            return self.flat(self._from_first(rows, end, part.stride))
+        if skip is None and shape[0] is not None and shape[0] <= part.samples:
             return flat
         end = part.samples * sample
-        return self._from_first(flat, end if self._skip is None else tf.maximum(end - self._skip * sample, 0))
+        return self._from_first(flat, end if skip is None else tf.maximum(end - skip * sample, 0))
 
     def _from_first(self, tensor: Any, end: Any, stride: int = 1) -> Any:
         """`tensor[:end:stride]`, without the constants that Python's slices make for each."""
-        end = self._constant(end) if isinstance(end, int) else raw.Pack(values=[end], axis=0)
-        return raw.StridedSlice(input=tensor, begin=self._first_axis, end=end, strides=self._constant(stride))
+        end = self.constant(end) if isinstance(end, int) else raw.Pack(values=[end], axis=0)
+        return raw.StridedSlice(input=tensor, begin=self.constant(0), end=end, strides=self.constant(stride))
 
-    def _constant(self, *values: int) -> Any:
+    def constant(self, *values: int) -> Any:
         """An int32 constant [n], made once."""
         if values not in self._constants:
             self._constants[values] = tf.constant(values, tf.int32)

@@ -1,12 +1,12 @@
 """Exact values as an instrument: copies of the first samples of every tensor, and figures per channel. Knows no files.
 
-Samples are copied out with `gather`: a slice of the first axis would keep the whole batch's tensor alive until the step ends,
-and with it all of the step's memory.
+Samples are copied out where a tensor is measured: whatever else held it until later would hold the whole batch's, and with it all
+of the step's memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,20 +79,27 @@ class ExactValues:
         calls = zip(outcome.nodes, outcome.graph.calls, strict=True)
         wanted = {node.index for node, call in calls if self._selection(call, node.layer)}
         found = [*self._planned(outcome, wanted), *self._inputs(outcome, wanted), *self._weights(step, outcome, wanted)]
-        leaving = self._figures(found, step, outcome, traced)
         sizes = [(value_cuts.importance(outcome.graph, one.rows), one.bytes or 0) for one in found]
         gone = value_cuts.cut(sizes, self._settings.record_bytes)
-        first = _taking_first(self._settings.samples)
+        leaving: dict[str, Any] = {}
+        channels: list[statistics.One] = []
         for place, one in enumerate(found):
+            measured = self._measured(one, step, outcome, is_kept=place not in gone)
+            if measured is not None and measured.channels is not None:
+                traced.figures.append((list(one.rows), one.slot, int(one.tensor.shape[-1])))
+                channels.append(measured)
             if place in gone:
                 traced.cut += [(row, one.bytes or 0) for row in one.rows]
                 continue
-            copied = self._copied(one, step, first)
+            copied = self._copied(one, measured, step)
             one.dtype = copied.dtype.name
             leaving[str(len(traced.tensors))] = copied
             traced.tensors.append(one)
         for one in found:
             one.tensor = None
+        if channels:
+            leaving["figures"] = tf.concat([measured.channels for measured in channels], 0)
+            leaving["figures_of"] = tf.stack([measured.elements for measured in channels])
         return leaving
 
     def keep(self, arrays: dict[str, Any], done: int) -> dict[str, Any]:
@@ -174,49 +181,38 @@ class ExactValues:
 
     # -------------------------------------------------------------------------------------------------- what leaves the step
 
-    def _copied(self, one: _Tensor, step: Step, first: Callable[[Any], Any]) -> Any:
-        kept = one.tensor if one.rows[0][0] in WEIGHT_KINDS else self._first_samples(one.tensor, first)
+    def _measured(self, one: _Tensor, step: Step, outcome: Outcome, *, is_kept: bool) -> statistics.One | None:
+        """Its first samples, and figures per channel from the part that its statistics are from; None where it has neither."""
+        if one.rows[0][0] in WEIGHT_KINDS:
+            return None
+        shape = one.tensor.shape
+        channels = int(shape[-1] or 0) if (shape.rank or 0) >= 2 and _has_channels(shape, self._everything) else 0
+        samples = self._settings.samples or 0
+        is_small = not shape.rank or (shape[0] is not None and shape[0] <= samples)
+        samples = samples if is_kept and not is_small else 0
+        if not channels and not samples:
+            return None
+        factor = step.gradient_factor if one.is_error else None
+        skip = None if self._everything else step.skip
+        measured = statistics.measure_one(
+            one.tensor, factor, everything=self._everything, skip=skip, channels=channels, samples=samples
+        )
+        if one.slot is not None:
+            outcome.plan.measured[one.slot] = measured
+        return measured
+
+    def _copied(self, one: _Tensor, measured: statistics.One | None, step: Step) -> Any:
+        kept = tf.identity(one.tensor) if measured is None or measured.samples is None else measured.samples
         if one.is_error:
             kept = tf.cast(kept, tf.float32)
             return kept if step.gradient_factor is None else kept * step.gradient_factor
         return kept if kept.dtype.name in value_files.DTYPES else tf.cast(kept, tf.float32)
-
-    def _first_samples(self, tensor: Any, first: Callable[[Any], Any]) -> Any:
-        samples = self._settings.samples
-        if samples is None or tensor.shape.rank in (None, 0):
-            return tf.identity(tensor)
-        if tensor.shape[0] is not None and tensor.shape[0] <= samples:
-            return tf.identity(tensor)
-        return first(tensor)
-
-    def _figures(self, found: list[_Tensor], step: Step, outcome: Outcome, traced: _Traced) -> dict[str, Any]:
-        """Per channel of every output, input and error, from the part that its statistics are from."""
-        reduce = statistics.channels_reducer(everything=self._everything, skip=None if self._everything else step.skip)
-        numbers, counts = [], []
-        for one in found:
-            channels = one.tensor.shape[-1] if (one.tensor.shape.rank or 0) >= 2 else None
-            if one.rows[0][0] in WEIGHT_KINDS or not channels or not _has_channels(one.tensor.shape, self._everything):
-                continue
-            floats = tf.cast(one.tensor, tf.float32)
-            if one.is_error and step.gradient_factor is not None:
-                floats = floats * step.gradient_factor
-            traced.figures.append((list(one.rows), one.slot, channels))
-            figures, count = reduce(floats, channels)
-            numbers.append(figures)
-            counts.append(count)
-        return {"figures": tf.concat(numbers, 0), "figures_of": tf.stack(counts)} if numbers else {}
 
     def _joined(self, parts: list[NDArray[Any]], one: _Tensor) -> NDArray[Any]:
         """The first samples of all replicas or chunks together."""
         if one.rows[0][0] in WEIGHT_KINDS or not parts[0].ndim:
             return parts[0]
         return (parts[0] if len(parts) == 1 else np.concatenate(parts))[: self._settings.samples]
-
-
-def _taking_first(samples: int | None) -> Callable[[Any], Any]:
-    """A function from a tensor to its first samples, whose constants all tensors share."""
-    begin, end, step = (tf.constant([number]) for number in (0, samples or 0, 1))
-    return lambda tensor: tf.raw_ops.StridedSlice(input=tensor, begin=begin, end=end, strides=step)
 
 
 def shifted(exact: Exact, other: Exact, *, calls: int, slots: int, layers: list[int]) -> None:

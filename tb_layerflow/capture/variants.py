@@ -269,7 +269,9 @@ class StepVariant:
         )
         captured |= measured_after(self.instruments, step, outcome)
         factors = [step.gradient_factor if is_error else None for is_error in outcome.plan.is_error]
-        captured |= statistics.measure(outcome.plan.tensors, factors, everything=self.needs.everything)._asdict()
+        captured |= statistics.measure(
+            outcome.plan.tensors, factors, everything=self.needs.everything, known=outcome.plan.measured
+        )._asdict()
         captured["batch_size"] = _batch_size(batch)
         if scale is not None and optimizer is not None:
             captured["loss_scale"] = scale
