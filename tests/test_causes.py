@@ -190,3 +190,9 @@ def test_a_model_that_is_not_trained_has_no_worse_readout(tmp_path: Path) -> Non
 
     stream = stream_of(tmp_path, layer_losses=squares_at(0.95, 1.0), batch_size=400)
     assert found(stream) == set()
+
+
+def test_an_operation_that_rectifies_is_dead_where_it_puts_out_nothing(tmp_path: Path) -> None:
+    graph = chain()
+    graph.calls[4].layer, graph.calls[4].type = None, "Relu"
+    assert found(stream_of(tmp_path, changed(output_third=(np.zeros_like, 2)), graph=graph)) == {("dead_units", "third", 2)}

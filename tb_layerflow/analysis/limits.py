@@ -9,19 +9,22 @@ from dataclasses import dataclass
 class Limits:
     """What each rule compares with; each rule's docstring says how.
 
-    `records` is how many records in a row something must hold to be more than a passing state.
+    `records` is how many records in a row something must hold to be more than a passing state. A threshold stands about half-way,
+    on a logarithmic scale, between what healthy trainings reach (`bench/healthy.py`, `more.py`, `further.py`) and what planted
+    faults do.
     """
 
     records: int = 3
-    exploding_error: float = 1e3
+    exploding_error: float = 500.0
     exploding_growth: float = 1e2
-    vanishing_error: float = 1e-4
-    dead_share: float = 0.98
-    saturated: float = 0.95
+    vanishing_error: float = 2e-4
+    dead_share: float = 0.97
+    saturated: float = 0.97
     constant: float = 1e-5
-    update_too_large: float = 0.5
+    update_too_large: float = 0.4
     update_too_small: float = 1e-6
-    initial_gain: float = 10.0
+    initial_gain: float = 5.0
+    initial_fade: float = 0.02
     readout_drop: float = 0.2
     readout_errors: float = 2.5
     readout_loss: float = 2.0

@@ -235,10 +235,10 @@ class Observed:
         return found
 
     def activation(self, call: Call) -> str:
-        """The name of the activation that the call's layer applies last, as its configuration says; empty where it says none."""
+        """The name of the activation that the call's layer applies last, as its configuration says, or of what the call is."""
         layer = None if call.layer is None else self.graph.layers[call.layer]
         if layer is None:
-            return ""
+            return call.type.lower()
         try:
             configured = json.loads(layer.config or "{}").get("activation")
         except (ValueError, AttributeError):

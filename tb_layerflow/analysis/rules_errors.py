@@ -16,11 +16,11 @@ def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
     """Errors grow many times over on their way back through the layers, or from one record to the next.
 
     Definition: (depth) the l2 of the error at some output is above `exploding_error` times that at the model's end, in
-    `records` records in a row, or in one ten times above; the finding names the call through which the error grew the most.
+    `records` records in a row, or in one five times above; the finding names the call through which the error grew the most.
     (time) the largest l2 of all is above `exploding_growth` times the largest of the first FIRST records (a model that has
     learnt much gets errors again as large as at the start from a sample that is new to it); the finding names the last call
     whose own error grew as much: the first that the backward pass reached. Source: Pascanu et al. 2013, On the difficulty of
-    training recurrent neural networks. Healthy trainings reach 30 and 10 times.
+    training recurrent neural networks. Healthy trainings reach 50 and 10 times.
     """
     flow = _Flow(observed)
     if not flow.paths:
@@ -29,7 +29,7 @@ def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
         ratio = flow.l2 / flow.end[:, None]
     ratio = np.where(flow.end[:, None] > 0, ratio, np.nan)
     largest = _largest(ratio)
-    places = (lasting(largest > limits.exploding_error, limits.records), lasting(largest > 10 * limits.exploding_error, 1))
+    places = (lasting(largest > limits.exploding_error, limits.records), lasting(largest > 5 * limits.exploding_error, 1))
     if any(place is not None for place in places):
         place = min(place for place in places if place is not None)
         path, factor = flow.strongest(place)

@@ -13,7 +13,9 @@ from .observed import Finding, Floats, Observed, is_kernel, staying, usual_l2
 
 FEWEST = 16
 """Outputs of fewer elements tell nothing about their distribution."""
-SQUASHING = ("tanh", "sigmoid", "softmax", "softsign", "hard_sigmoid")
+SIGNED, SHARES = ("tanh", "hard_tanh", "softsign"), ("sigmoid", "hard_sigmoid")
+"""Activations whose bounds are -1 and 1, and 0 and 1."""
+SQUASHING = (*SIGNED, *SHARES, "softmax")
 """Activations that put out numbers of one scale, whatever they get."""
 
 
@@ -60,21 +62,21 @@ def _rectifies(observed: Observed, number: int, call: Call) -> bool:
 def saturated(observed: Observed, limits: Limits) -> list[Finding]:
     """A tanh or sigmoid works at its bounds, where its gradient vanishes.
 
-    Definition: the activation is tanh and the mean square of the output is at least `saturated`, or it is sigmoid and four
-    times the mean of y(1 - y) is at most 1 - `saturated`, and stays so (see `staying`); both are 1 minus the mean slope of the
-    activation, relative to its largest. The model's own outputs do not count: a sure classifier is no fault (Glorot and Bengio
-    2010, Understanding the difficulty of training deep feedforward neural networks).
+    Definition: the activation is one of SIGNED and the mean square of the output is at least `saturated`, or one of SHARES and
+    four times the mean of y(1 - y) is at most 1 - `saturated`, and stays so (see `staying`); both are 1 minus the mean slope of
+    the activation (of tanh and sigmoid), relative to its largest. The model's own outputs do not count: a sure classifier is no
+    fault (Glorot and Bengio 2010, Understanding the difficulty of training deep feedforward neural networks).
     """
     found = []
     ends = _ends(observed)
     for number, call, port in _measured(observed):
         activation = observed.activation(call)
-        if activation not in ("tanh", "sigmoid") or (number, port) in ends or _has_no_bounds(call):
+        if activation not in (*SIGNED, *SHARES) or (number, port) in ends or _has_no_bounds(call):
             continue
         mean, rms = observed.series("output", call.path, port, "mean"), observed.rms("output", call.path, port)
         if mean is None or rms is None:
             continue
-        lost = rms**2 if activation == "tanh" else 1.0 - 4.0 * (mean - rms**2)
+        lost = rms**2 if activation in SIGNED else 1.0 - 4.0 * (mean - rms**2)
         place = staying(lost >= limits.saturated, limits)
         if place is not None:
             message = f"{call.path} is saturated: the mean slope of its {activation} is {1 - lost[place]:.2g} of the largest."
@@ -153,14 +155,14 @@ def _is_rectifier(observed: Observed, call: Call) -> bool:
 def poor_initialisation(observed: Observed, limits: Limits) -> list[Finding]:
     """At the start, a layer with a kernel changes the scale of what flows through it many times over, or all its units are alike.
 
-    Definition, at the first record if it is of one of the fit's first ten steps: the root mean square of the output is above
-    `initial_gain` times that of the input or below half of 1 / `initial_gain` of it, and a kernel's l2 is above half of
-    `initial_gain` times, or below 1 / `initial_gain` of, that of a kernel of its shape as it usually starts (see `usual_l2`;
-    where its size is what it should be, inputs, a bias or chance did it; before a squashing activation, whose output says
-    nothing of it, the kernel's takes the place of both); or a trainable kernel of more than one input and output holds one number
-    only, which is not 0 (symmetry is then never broken). Kernels of zeros are left out: people start residual branches and heads
-    with them on purpose. Source: He et al. 2015, Delving deep into rectifiers, keep the scale of activations; Glorot and Bengio
-    2010. Healthy kernels are between 0.1 and 3 times the usual.
+    Definition, at the first record if it is of one of the fit's first ten steps: the root mean square of the output over that of
+    the input is above `initial_gain` or below `initial_fade`, and a kernel's l2 over that of a kernel of its shape as it usually
+    starts (see `usual_l2`) is above 0.8 times the one or below twice the other: where its size is what it should be, inputs, a
+    bias or chance did it. Before a squashing activation, whose output says nothing of it, the kernel's takes the place of both.
+    Or a trainable kernel of more than one input and output holds one number only, which is not 0 (symmetry is then never
+    broken). Kernels of zeros are left out: people start residual branches and heads with them on purpose. Source: He et al.
+    2015, Delving deep into rectifiers, keep the scale of activations; Glorot and Bengio 2010. Healthy kernels are between 0.1
+    and 3 times the usual.
     """
     if not len(observed.steps) or observed.steps[0] >= 10:
         return []
@@ -177,14 +179,14 @@ def _gains(observed: Observed, limits: Limits) -> Iterator[Finding]:
         before, after = _input_rms(observed, number), observed.rms("output", call.path, port)
         if before is None or after is None or not before[0] > 0 or not after[0] > 0:
             continue
-        kernels, gain, limit = list(_kernel_sizes(observed, layer)), float(after[0] / before[0]), limits.initial_gain
+        kernels, gain = list(_kernel_sizes(observed, layer)), float(after[0] / before[0])
         if observed.activation(call) in SQUASHING:
             gain = max(kernels, key=lambda one: abs(np.log(one)), default=1.0)
-        is_loud = gain > limit and max(kernels, default=gain) > limit / 2
-        is_faint = gain < 0.5 / limit and min(kernels, default=gain) < 1 / limit
+        is_loud = gain > limits.initial_gain and max(kernels, default=gain) > 0.8 * limits.initial_gain
+        is_faint = gain < limits.initial_fade and min(kernels, default=gain) < 2 * limits.initial_fade
         if is_loud or is_faint:
             message = f"at the start {call.path} makes what flows through it {gain:.3g} times as large as it was."
-            evidence = {"gain": gain, "limit": limit}
+            evidence = {"gain": gain, "limit": limits.initial_gain if is_loud else limits.initial_fade}
             yield Finding("poor_initialisation", call.path, int(observed.steps[0]), message, evidence)
 
 
