@@ -101,6 +101,7 @@ class _Places:
     def __init__(self, observed: Observed) -> None:
         self._observed = observed
         self._before = self._ancestors()
+        self._known: dict[str, list[int]] = {}
 
     def holds(self, where: str, one: Finding, cause: Finding) -> bool:
         if where == ANYWHERE or "." in (one.path, cause.path):
@@ -125,12 +126,14 @@ class _Places:
 
     def _leaves(self, path: str) -> list[int]:
         """The calls that a path stands for, and of groups those inside."""
-        calls = self._observed.graph.calls
-        found = self._observed.calls_of(path)
-        for number in found:
-            if number in self._observed.groups:
-                found += [inner for inner, call in enumerate(calls) if call.parent == number and call.kind != "input"]
-        return [number for number in found if number not in self._observed.groups]
+        if path not in self._known:
+            found = self._observed.calls_of(path)
+            for number in found:
+                if number in self._observed.groups:
+                    inside = enumerate(self._observed.graph.calls)
+                    found += [inner for inner, call in inside if call.parent == number and call.kind != "input"]
+            self._known[path] = [number for number in found if number not in self._observed.groups]
+        return self._known[path]
 
     def _ancestors(self) -> list[int]:
         """Of each call, the calls that its inputs depend on: bit n stands for call n. One whose inputs come from nobody knows

@@ -5,11 +5,13 @@ Each rule is a function (Observed, Limits) → findings whose docstring gives it
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from . import causes, rules_errors, rules_numbers, rules_outputs, rules_readout, rules_training
+from . import causes, rules_channels, rules_errors, rules_numbers, rules_outputs, rules_readout, rules_training
 from .limits import Limits
 from .observed import Finding, Observed
 
@@ -47,11 +49,16 @@ def findings(observed: Observed, limits: Limits | None = None) -> list[Finding]:
     if len(sound.steps):
         others = [finding for rule in RULES[1:] for finding in rule(sound, chosen)]
 
+        @functools.cache
         def trend_before(step: int) -> float:
             """Of the loss, in standard errors above zero; minus infinity where it falls, or nobody can say yet."""
-            staying = rules_training.loss_does_not_fall(sound.before(step), chosen)
+            kept = sound.steps < step
+            losses = {name: values[kept] for name, values in sound.losses.items()}
+            staying = rules_training.loss_does_not_fall(replace(sound, steps=sound.steps[kept], losses=losses), chosen)
             return float(staying[0].evidence["trend"]) if staying else -np.inf
 
         found = found + causes.attributed(others, sound, chosen, trend_before)
+        silent = {one.path for one in others if one.rule in ("dead_units", "constant")}
+        found += [one for one in rules_channels.dead_channels(sound, chosen) if one.path not in silent]
     order = observed.numbers
     return sorted(found, key=lambda one: (one.level != "failure", one.step, order.get(one.path, len(order)), one.rule))

@@ -19,6 +19,7 @@ class Limits:
     exploding_growth: float = 1e2
     vanishing_error: float = 2e-4
     dead_share: float = 0.97
+    dead_channels: float = 0.25
     saturated: float = 0.97
     constant: float = 1e-5
     update_too_large: float = 0.4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from tb_layerflow.log.records import COLUMNS, Call, Graph, LedgerEntry, Weight
 from .limits import Limits
 
 Floats = NDArray[np.float64]
+Figures = NDArray[np.float32]
 
 
 class Statistics(Protocol):
@@ -86,6 +87,8 @@ class Observed:
 
     `statistics` holds those of the kinds `output`, `error`, `weight`, `weight_gradient` and `update` that were recorded, all over
     the same `steps`; `losses` the model's own, NaN where a record lacks them; `layer_losses` are rows.
+    `channels`, of a call's path and output port, gives the per-channel figures of some of the records that hold exact values:
+    (step, float32 [5, channels]: mean, std, min, max, share of zeros).
     """
 
     graph: Graph
@@ -96,6 +99,7 @@ class Observed:
     batch_size: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     layer_losses: Sequence[LossRow] = ()
     ledger: Sequence[LedgerEntry] = ()
+    channels: Callable[[str, int], Sequence[tuple[int, Figures]]] = lambda path, port: ()
 
     def before(self, step: int) -> Observed:
         """The same without the records from a step on."""
@@ -109,6 +113,7 @@ class Observed:
             batch_size=self.batch_size[kept] if len(self.batch_size) == len(kept) else self.batch_size,
             layer_losses=[row for row in self.layer_losses if row.step < step],
             ledger=self.ledger,
+            channels=lambda path, port: [one for one in self.channels(path, port) if one[0] < step],
         )
 
     @cached_property

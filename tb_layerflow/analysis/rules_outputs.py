@@ -31,7 +31,7 @@ def dead_units(observed: Observed, limits: Limits) -> list[Finding]:
     found = []
     for number, call, port in _measured(observed):
         low, share = observed.series("output", call.path, port, "min"), observed.share("output", call.path, port, "zero")
-        if low is None or share is None or not _rectifies(observed, number, call):
+        if low is None or share is None or not rectifies(observed, number, call):
             continue
         place = staying((low == 0) & (share >= limits.dead_share), limits)
         is_known = _is_rectifier(observed, call)
@@ -43,7 +43,7 @@ def dead_units(observed: Observed, limits: Limits) -> list[Finding]:
     return found
 
 
-def _rectifies(observed: Observed, number: int, call: Call) -> bool:
+def rectifies(observed: Observed, number: int, call: Call) -> bool:
     """Whether the call cuts negative numbers off itself, rather than passing on what another cut."""
     layer = None if call.layer is None else observed.graph.layers[call.layer]
     if _is_rectifier(observed, call):
