@@ -201,6 +201,15 @@ def test_a_layer_whose_readout_is_worse_than_its_inputs_is_named(tmp_path: Path)
     assert found(stream_of(tmp_path, layer_losses=rows, batch_size=400)) == {("worse_readout", "second", STEPS - 3)}
 
 
+@pytest.mark.parametrize(("loss", "named"), [(1.82, True), (1.6, False)])
+def test_a_smaller_drop_is_named_where_most_of_what_can_be_known_is_lost(tmp_path: Path, loss: float, named: bool) -> None:
+    """0.52 and 0.31 of 64 samples are 2.4 standard errors apart; of 2.06 - 1.43 that can be known, 1.82 has lost six tenths."""
+    given = [(2, 1.43, 0.52), (3, loss, 0.32), (4, loss, 0.32)]
+    rows = [LayerLoss(call, 0, "readout", one, accuracy, baseline=2.06) for call, one, accuracy in given]
+    wrong = {("worse_readout", "second", STEPS - 3)} if named else set()
+    assert found(stream_of(tmp_path, layer_losses=rows, batch_size=128)) == wrong
+
+
 def squares(after: float, model: float = 1.0) -> Any:
     """Layer losses of a regression whose labels have the variance 1, `second` read from with this loss, the model's own rising."""
     return lambda step: squares_at(after, model + 1e-3 * step)

@@ -28,6 +28,7 @@ class Limits:
     initial_fade: float = 0.02
     readout_drop: float = 0.2
     readout_errors: float = 2.5
+    readout_share: float = 0.5
     readout_loss: float = 2.0
     loss_fall: float = 0.1
     loss_trend: float = 2.5

@@ -20,7 +20,9 @@ def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
 
     Definition, over the last `records` records that have layer losses, for calls on the way to the output whose labels they
     are: the readout's accuracy is below that of the best of the call's inputs by more than `readout_drop` and by more than
-    `readout_errors` standard errors of their difference; where there is no accuracy, its loss is above `readout_loss` times
+    `readout_errors` standard errors of their difference, or by more than half and four fifths of these where its loss says that
+    more than `readout_share` of what can be known (by which their loss is below that of a readout that knows nothing) is lost;
+    where there is no accuracy, its loss is above `readout_loss` times
     theirs (of 64 samples' squares, about as many standard errors), above it by more than `readout_drop` times the loss of a
     readout that knows nothing, and no better than the model's own. An input that another call gets too does not count: what the
     one drops, the other may keep; nor one whose axes the call only puts in another order: the readout averages over others. Not
@@ -112,5 +114,8 @@ def _is_worse(pair: tuple[LossRow, LossRow], model: float, observed: Observed, l
         return bool(lost > least and after.loss > 0.9 * model)
     scored = max(float(np.max(observed.batch_size, initial=0)) / 2, 1.0)
     spread = after.accuracy * (1 - after.accuracy) + before.accuracy * (1 - before.accuracy)
-    error = np.sqrt(max(spread, 1e-9) / scored)
-    return bool(before.accuracy - after.accuracy > max(limits.readout_drop, limits.readout_errors * error))
+    error, drop = np.sqrt(max(spread, 1e-9) / scored), before.accuracy - after.accuracy
+    known = before.baseline - before.loss
+    is_most = known > 0 and after.loss - before.loss > limits.readout_share * known
+    eased = (0.5, 0.8) if is_most else (1.0, 1.0)
+    return bool(drop > eased[0] * limits.readout_drop and drop > eased[1] * limits.readout_errors * error)
