@@ -70,6 +70,19 @@ def test_graph_has_every_call_with_its_ports(asked: Client) -> None:
     assert answer["error_kinds"] == ["error"]
 
 
+def test_a_calls_operations_and_bytes_are_null_where_they_are_not_known(loader: Callable[..., Loader], tmp_path: Path) -> None:
+    found = {}
+    for run, flops in (("counted", 64.0), ("unknown", 0.0)):
+        graph = make.siamese()
+        graph.calls[8].flops, graph.calls[8].output_bytes = flops, 128
+        write(tmp_path / run, [make.record(graph, 0)], graph=graph)
+    on = client(loader(tmp_path), tmp_path)
+    for run in ("counted", "unknown"):
+        calls = get_json(on, "/graph", run=run, stream="train")["calls"]
+        found[run] = [(call["flops"], call["output_bytes"]) for call in calls[8:10]]
+    assert found == {"counted": [(64.0, 128), (0.0, None)], "unknown": [(None, 128), (None, None)]}
+
+
 def test_steps_has_a_row_per_record(asked: Client) -> None:
     header, arrays = get_binary(asked, "/steps", **TRAIN)
     assert arrays["step"].tolist() == [0, 5, 10]

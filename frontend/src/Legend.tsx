@@ -1,9 +1,10 @@
 /** The legend of the colour-by, at the foot of the centre: what it is, how it is scaled, and from where to where. */
-import { isSigned, type Form } from "./colour/scale";
+import { isSigned, tally, type Form } from "./colour/scale";
 import { ENTRIES } from "./colour/tables";
 import { exponent, number, ofColumn } from "./format";
 import { byLayer } from "./measures";
-import { colourBy, heatmap, record, scaleForm, scaleSpan, type ScaleForm } from "./state";
+import { tree } from "./selection";
+import { colourBy, heatmap, namedKind, record, scaleForm, scaleSpan, type ScaleForm } from "./state";
 import { columnName, kindName, words } from "./strings";
 import { palette, runScale, scale, valueOfCall } from "./values";
 
@@ -17,7 +18,7 @@ export function Legend() {
   return (
     <div class="legend" role="group" aria-label={words.legend.label}>
       <div>
-        <span class="what" title={byLayer(kind, column) ? words.legend.firstWeight : undefined}>{kindName(kind)}, {columnName(column)}</span>
+        <span class="what" title={byLayer(kind, column) ? words.legend.firstWeight : undefined}>{kindName(namedKind(kind))}, {columnName(column)}</span>
         {on ? (
           <>
             <span class="scale mono">
@@ -37,12 +38,15 @@ export function Legend() {
             <span class="absent-key"><i /> {words.legend.absent}</span>
           </>
         ) : (
-          <span class="quiet">{valueOfCall.value.size ? words.legend.allZero : words.legend.none}</span>
+          <span class="quiet">{words.legend.only(tally(leafNumbers())) || words.legend.none}</span>
         )}
       </div>
     </div>
   );
 }
+
+/** As everywhere on the screen, groups do not count. */
+const leafNumbers = () => [...valueOfCall.value].flatMap(([call, value]) => (tree.value!.children[call]!.length ? [] : [value]));
 
 /** How the numbers become colours; a column with a sign always has its zero in the middle. */
 function FormPicker({ column, fitting }: { column: string; fitting: Form }) {

@@ -6,7 +6,7 @@ import { channelsFirstCalls } from "./maps/formats";
 import * as state from "./state";
 import { words } from "./strings";
 import type { GraphInfo } from "./types";
-import { madeBy } from "./values";
+import { madeBy, WEIGHT_KINDS } from "./values";
 import { fetchValues, fetchWindows, type HeldValue, type ValuePlace, type ValuesInfo } from "./valuesApi";
 
 /** What one record holds in exact values. */
@@ -27,7 +27,7 @@ export interface Held {
 export interface HeldTensor {
   place: ValuePlace;
   value: HeldValue;
-  /** Whose output it is, in the record's graph. */
+  /** Whose output it is, in the record's graph; of a weight, the layer. */
   call: number;
   port: number;
   channelsFirst: boolean;
@@ -50,15 +50,21 @@ function keptAs(held: Held, kind: string, call: number, port: number): HeldValue
   return passes.reverse().map((name) => held.arrays.get(`${name} ${call} ${port}`)).find(Boolean);
 }
 
-/** The array that stands for a tensor of a call; null where the record holds none. */
+/** The array that stands for a tensor of a call, or for a weight of the layer at a path; null where the record holds none. */
 export function heldTensor(held: Held, path: string, kind: string, port: number): HeldTensor | null {
+  const { calls, layers } = held.graph;
+  const isWeight = WEIGHT_KINDS.has(kind);
+  const found = (value: HeldValue, at: number, ownPort: number): HeldTensor => ({
+    place: { run: held.run, stream: held.stream, step: held.step, path: isWeight ? path : calls[at]!.path, kind: value.kind, port: ownPort },
+    value, call: at, port: ownPort, channelsFirst: !isWeight && held.channelsFirst.has(at),
+  });
+  if (isWeight) {
+    const layer = layers.findIndex((each) => each.path === path);
+    const kept = held.arrays.get(`${kind} ${layer} ${port}`);
+    return kept ? found(kept, layer, port) : null;
+  }
   const call = held.callOf.get(path);
   if (call === undefined) return null;
-  const { calls } = held.graph;
-  const found = (value: HeldValue, at: number, ownPort: number): HeldTensor => ({
-    place: { run: held.run, stream: held.stream, step: held.step, path: calls[at]!.path, kind: value.kind, port: ownPort },
-    value, call: at, port: ownPort, channelsFirst: held.channelsFirst.has(at),
-  });
   const own = keptAs(held, kind, call, port);
   if (own) return found(own, call, port);
   const ports = kind === "input" ? calls[call]!.inputs : calls[call]!.outputs;
@@ -72,14 +78,15 @@ export function heldTensor(held: Held, path: string, kind: string, port: number)
 
 /** Why a tensor has no exact values in this record: a sentence. */
 export function whyNot(held: Held, path: string, kind: string, port: number): string {
-  const call = held.graph.calls[held.callOf.get(path) ?? -1];
-  if (!call) return words.exact.noCall(path);
-  const source = kind === "input" ? madeBy(held.graph.calls, call.inputs[port]?.source ?? null) : null;
+  const isWeight = WEIGHT_KINDS.has(kind);
+  const call = isWeight ? undefined : held.graph.calls[held.callOf.get(path) ?? -1];
+  if (!call && !isWeight) return words.exact.noCall(path);
+  const source = kind === "input" ? madeBy(held.graph.calls, call!.inputs[port]?.source ?? null) : null;
   const [from, as, at] = source ? [held.graph.calls[source[0]]!.path, "output", source[1]] : [path, kind, port];
   const is = (entry: { kind: string }) => entry.kind === as || (as === "error" && entry.kind.startsWith("error"));
   const cut = held.info.cut.find((entry) => entry.path === from && is(entry) && entry.port === at);
   if (cut) return words.exact.cut(cut.reason);
-  const info = kind === "input" ? call.inputs[port] : call.outputs[port];
+  const info = kind === "input" ? call?.inputs[port] : call?.outputs[port];
   return (kind.startsWith("error") ? info?.error : "") || info?.status || words.exact.notHere;
 }
 

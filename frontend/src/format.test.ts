@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { count, duration, exponent, number, rough, shape, share } from "./format";
+import { count, duration, exponent, number, rough, shape, share, withUnit } from "./format";
 
 test("numbers keep four digits, plain where that is short and with an exponent where it is not", () => {
   const cases: [number, string][] = [
@@ -28,4 +28,8 @@ test("counts, times and shapes read as people write them", () => {
   expect([count(294912), rough(160), rough(20_300), rough(823_000), rough(25_600_000)]).toEqual(["294,912", "160", "20.3 k", "0.82 M", "25.6 M"]);
   expect([duration(0.0000042), duration(0.031), duration(2.44), duration(600)]).toEqual(["4.2 µs", "31 ms", "2.4 s", "10 min"]);
   expect([shape([-1, 24, 24, 16]), shape([]), shape(null)]).toEqual(["?×24×24×16", "scalar", "?"]);
+});
+
+test("a unit follows its prefix, and a number without one", () => {
+  expect([160, 12_345, 800_000, 27_100_000].map((value) => withUnit(value, "B"))).toEqual(["160 B", "12.3 kB", "0.80 MB", "27.1 MB"]);
 });

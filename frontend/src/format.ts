@@ -42,6 +42,9 @@ export function rough(value: number): string {
   return value < 1e9 ? `${(value / 1e6).toPrecision(value < 1e6 ? 2 : 3)} M` : `${(value / 1e9).toPrecision(3)} G`;
 }
 
+/** With a unit after its prefix: 160 B, 12.3 kB, 0.8 MFLOP. */
+export const withUnit = (value: number, unit: string): string => rough(value).replace(/\d$/, "$& ") + unit;
+
 /** A part of a whole: 76.7 %. What is not quite all or nothing never reads as 0 or 100. */
 export function share(part: number, whole: number): string {
   if (!(whole > 0)) return "–";

@@ -77,6 +77,14 @@ export async function refresh(): Promise<void> {
   }
 }
 
+/** Run and stream change together: nobody asks for a stream of a run that has none of that name. */
+export function chooseRun(run: string): void {
+  batch(() => {
+    state.run.value = run;
+    chooseExisting();
+  });
+}
+
 /** Where the chosen run or stream does not exist (yet), the first that has records. */
 function chooseExisting(): void {
   const runs = state.streams.value?.runs ?? [];

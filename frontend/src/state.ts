@@ -142,6 +142,11 @@ export const streamInfo = computed<StreamInfo | undefined>(() =>
 export const callIndex = computed<ReadonlyMap<string, number>>(
   () => new Map(graph.value?.calls.map((call, index) => [call.path, index]) ?? []),
 );
+/** The error of a backward pass under the name that the pass was given: `error#0` as `error:generator`. Other kinds as they are. */
+export function namedKind(kind: string): string {
+  const name = kind.startsWith("error#") && graph.value?.backward_names[Number(kind.slice(6))];
+  return name ? `error:${name}` : kind;
+}
 /** The place of the cursor among the steps that exist; -1 where there are none. */
 export const stepIndex = computed(() => {
   const all = steps.value?.step;

@@ -32,6 +32,9 @@ export interface CallInfo {
   status: string;
   repeats: number;
   failed: boolean;
+  /** Floating-point operations of its forward pass with the calls inside it, and the bytes of its outputs: of the whole batch, of one sample where its size is not known. */
+  flops: number | null;
+  output_bytes: number | null;
 }
 
 export interface WeightInfo {

@@ -45,13 +45,14 @@ def session(found: Session) -> dict[str, Any]:
 def graph(found: Graph, execution: records.Execution, error_kinds: list[str]) -> dict[str, Any]:
     """The whole of /graph; `execution` as the stream tells it."""
     record = found.record
+    is_counted = any(each.flops for each in record.calls)
     return {
         "schema": records.SCHEMA,
         "model": record.model,
         "session": session_text(found.session),
         "trace": found.trace,
         "layers": [layer(each) for each in record.layers],
-        "calls": [call(each) for each in record.calls],
+        "calls": [call(each) | {"flops": each.flops if is_counted else None} for each in record.calls],
         "execution": asdict(execution),
         "class_names": record.class_names,
         "backward_names": record.backward_names,
@@ -88,7 +89,7 @@ def data_format(found: records.Layer) -> str:
 
 
 def call(found: records.Call) -> dict[str, Any]:
-    """One call of /graph."""
+    """One call of /graph, but for its `flops`, of which only the whole graph tells whether 0 is a number or means unknown."""
     return {
         "path": found.path,
         "name": found.name,
@@ -101,6 +102,7 @@ def call(found: records.Call) -> dict[str, Any]:
         "status": found.status,
         "repeats": found.repeats,
         "failed": found.failed,
+        "output_bytes": found.output_bytes or None,
     }
 
 

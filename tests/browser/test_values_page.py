@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from demo.serve import tensorboard
 from tb_layerflow import reader
-from tests.browser.chromium import Chromium
+from tests.browser.chromium import DRAWN, Chromium, at_rest
 
 EDGE, GAP = 2, 5
 """Around all maps and between them, in pixels; an element's place is worked out here once more from the documented layout."""
@@ -152,6 +152,21 @@ def test_numbers_under_the_pointer_are_the_readers_with_channels_first(browser: 
     assert_pointed_numbers(browser, value, np.arange(6), True, 4)
 
 
+def test_numbers_under_the_pointer_are_the_readers_in_a_kernel(browser: Chromium, served: str, residual: reader.Stream) -> None:
+    browser.open(served, {"run": "residual", "stream": "record", "call": "first", "panel": "weights"})
+    browser.wait("document.querySelector('.maps[data-tensor]') !== null")
+    kernel = residual.value("first", kind="weight")
+    assert kernel.shape == (3, 3, 3, 24)
+    for slot, row, col, x, y in some_places(browser, random.Random(5), 5, 3, 3):
+        index = (row, col, slot // 24, slot % 24)
+        point(browser, x, y)
+        browser.wait(f"document.querySelector('.map-readout').dataset.index === '{','.join(map(str, index))}'", 10)
+        assert np.float32(float(browser.evaluate(READOUT)[1])) == kernel[index], index
+    point(browser, x, y, "click")
+    assert browser.evaluate("document.querySelector('.lens')") is None
+    assert browser.complaints() == []
+
+
 @pytest.mark.parametrize("view", ["flow", "maps"])
 def test_the_microscope_opens_from_a_map_with_the_readers_numbers(
     browser: Chromium, served: str, residual: reader.Stream, view: str
@@ -231,6 +246,21 @@ def test_a_probe_says_that_it_changes_no_weights_and_leads_to_the_training(brows
     assert said.startswith("Nothing is trained in the stream “probe”: its records change no weights. The statistics")
     browser.click(".panel .sentence button")
     browser.wait("document.querySelector('.statistics.numbers [data-kind=update]') !== null")
+
+
+def test_another_run_is_asked_only_for_streams_that_it_has(browser: Chromium, served: str) -> None:
+    browser.open(served, {"run": "residual", "stream": "record", "call": "first"})
+    for run, stream in (("probed", "train"), ("turned", "record")):
+        browser.wait("document.querySelector('.inspector .panel') !== null")
+        browser.press("r")
+        browser.wait("document.querySelector('.popover [role=option]') !== null")
+        browser.evaluate(
+            f"[...document.querySelectorAll('[role=option]')].find((one) => one.textContent.startsWith('{run}')).click()"
+        )
+        browser.wait(
+            f"document.querySelector('.bar [aria-pressed=true]')?.textContent === '{stream}' && {DRAWN} && {at_rest(400)}"
+        )
+    assert browser.complaints() == []
 
 
 def test_the_slice_box_takes_numpys_slices_and_teaches(browser: Chromium, served: str) -> None:

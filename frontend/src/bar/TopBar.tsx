@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { runColour } from "../host";
+import { chooseRun } from "../loaded";
 import { share } from "../memory";
 import * as state from "../state";
 import { columnName, kindName, kindShort, words } from "../strings";
@@ -75,9 +76,7 @@ function RunPicker() {
     ),
   }));
   const pick = (run: string) => {
-    state.run.value = run;
-    const streams = runs.find((entry) => entry.run === run)!.streams;
-    if (!streams.some(({ stream }) => stream === state.stream.value)) state.stream.value = streams[0]?.stream ?? "";
+    chooseRun(run);
     state.menu.value = "";
   };
   return (
@@ -138,8 +137,8 @@ function ColourMenu() {
     entries.push({
       key: `${name}.${each}`,
       value: { kind: name, column: each },
-      group: kindName(name),
-      text: `${columnName(each)} ${kindName(name)} ${name}`,
+      group: kindName(state.namedKind(name)),
+      text: `${columnName(each)} ${kindName(state.namedKind(name))} ${name}`,
       current: name === kind && each === column,
       show: columnName(each),
     });
@@ -162,7 +161,7 @@ function ColourMenu() {
         <>
           <span class="quiet wide">{words.bar.colour}</span>
           <span class="cut">
-            {kindShort(kind)} {columnName(column)}
+            {kindShort(state.namedKind(kind))} {columnName(column)}
           </span>
           <Caret />
         </>

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { fitScale } from "./scale";
+import { fitScale, tally } from "./scale";
+import { words } from "../strings";
 import { css, diverging, mix, parseHex, pixel, sequential, toOklab, type Rgb, isLight } from "./tables";
 
 const WHITE = parseHex("#fff");
@@ -72,4 +73,10 @@ test("a person may have a column linear, logarithmic, or around its median", () 
 test("nothing to place gives no scale, one number a scale with that number in the middle", () => {
   expect(fitScale("l2", [NaN, 0])).toBeNull();
   expect(fitScale("l2", [3])!.place(3)).toBe(0.5);
+});
+
+test("where no scale fits, what there is is counted as it is written", () => {
+  const numbers = [NaN, 0, NaN, -Infinity];
+  expect(fitScale("l2", numbers)).toBeNull();
+  expect(words.legend.only(tally(numbers))).toBe("NaN in 2 calls, 0 in 1 call, −Inf in 1 call");
 });

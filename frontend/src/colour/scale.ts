@@ -1,4 +1,5 @@
 /** From a number to its place on the colour scale. Pure; knows no colours. */
+import { number } from "../format";
 import { isShare } from "../measures";
 
 export type Form = "logarithmic" | "linear" | "signed" | "signed logarithmic" | "around the median";
@@ -18,6 +19,13 @@ export interface Scale {
 }
 
 const SIGNED = new Set(["mean", "min", "max"]);
+/** How often each number stands among `values`, as it is written: what there is where no scale fits. */
+export function tally(values: Iterable<number>): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const value of values) found.set(number(value), (found.get(number(value)) ?? 0) + 1);
+  return found;
+}
+
 /** Beyond this many times the typical magnitude, a linear scale shows only its outliers. */
 const WIDE = 50;
 /** A signed logarithm is linear below this part of the largest magnitude. */

@@ -18,8 +18,8 @@ export interface Fit {
   whole: boolean;
 }
 
-/** Zooms that are tried, largest first: the readable ones, then those down to the smallest that a first view may have. */
-const READABLE = [1.15, 1, 0.92, 0.85, 0.8, 0.75, 0.7];
+/** Zooms that are tried, largest first, none of which enlarges a card: the readable ones, then those down to the smallest that a first view may have. */
+const READABLE = [1, 0.92, 0.85, 0.8, 0.75, 0.7];
 const SMALL = [0.65, 0.6, 0.55, 0.5];
 /** Above this many boxes one width is enough: trying all would be felt. */
 export const MANY = 120;

@@ -192,3 +192,12 @@ test("a damaged graph whose edges run backwards is drawn all the same", () => {
   const at = layout(boxes, [{ from: 4, to: 1 }, { from: 1, to: 4 }, { from: 2, to: 0 }], { room: 400 });
   expect(at.paths.flat().every(Number.isFinite)).toBe(true);
 });
+
+test("few cards are never enlarged", () => {
+  const make = new GraphMaker();
+  const root = make.add(".", "Sequential", null, []);
+  make.add("one", "Dense", root, [make.add("in", "Input", root, [], [-1, 4], "input")]);
+  const tree = makeTree(make.graph());
+  const folds = makeFolds(tree);
+  expect(fitPicture(makePicture(tree, folds, firstOpen(tree, folds), NONE), { width: 2000, height: 1500 }).zoom).toBe(1);
+});

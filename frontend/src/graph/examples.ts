@@ -22,7 +22,7 @@ export class GraphMaker {
       this.types[layer] = type;
     }
     const inputs = sources.map((source) => port(source === null ? null : this.calls[source]!.outputs[0]!.shape, source === null ? null : [source, 0]));
-    return this.calls.push({ path, name, type, kind, layer, parent, inputs, outputs: [port(shape)], status: "", repeats: 0, failed: false }) - 1;
+    return this.calls.push({ path, name, type, kind, layer, parent, inputs, outputs: [port(shape)], status: "", repeats: 0, failed: false, flops: null, output_bytes: null }) - 1;
   }
 
   /** A group's output is what an inner call made. */

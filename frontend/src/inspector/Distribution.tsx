@@ -5,12 +5,12 @@ import { fetchHistogram } from "../api";
 import { Segment } from "../bar/TopBar";
 import { count, number, shape, share } from "../format";
 import { reveal } from "../selection";
-import { graph, record, run, stream } from "../state";
+import { graph, namedKind, record, run, stream } from "../state";
 import { columnName, kindShort, statusSentence, words } from "../strings";
 import { CopyPython } from "./CopyPython";
 import { Histogram } from "./Histogram";
 import { histogramPython } from "./python";
-import { COLUMNS, partOf, statistic, tensorsOf, tensorsOfPort, type Tensor } from "./tensors";
+import { COLUMNS, ownPass, partOf, statistic, tensorsOf, tensorsOfPort, type Tensor } from "./tensors";
 import { useAnswer } from "./useAnswer";
 
 const COUNTS = new Set(["zero", "nan", "pos_inf", "neg_inf"]);
@@ -23,7 +23,9 @@ export function Distribution({ call }: { call: number }) {
   const [wanted, setWanted] = useState("output");
   const ports = [...new Set(tensors.map(({ ownPort }) => ownPort))];
   const shownPort = ports.includes(port) ? port : 0;
-  const shown = tensorsOfPort(tensors, shownPort);
+  const all = tensorsOfPort(tensors, shownPort);
+  const own = table && ownPass(table, all);
+  const shown = own ? all.filter(({ kind }) => kind !== "error") : all;
   const drawn = shown.find(({ kind, row }) => kind === wanted && row >= 0) ?? shown.find(({ row }) => row >= 0);
   if (!table) return null;
   return (
@@ -43,9 +45,10 @@ export function Distribution({ call }: { call: number }) {
         </div>
       )}
       <StatisticsTable table={table} tensors={shown} />
+      {own && <p class="quiet note">{words.distribution.ownPass(kindShort(namedKind(own.kind)))}</p>}
       {shown.filter(({ status }) => status).map((tensor) => (
         <p class="sentence" key={tensor.kind}>
-          <span class="strong">{kindShort(tensor.kind)}</span> {statusSentence(tensor.status)}
+          <span class="strong">{kindShort(namedKind(tensor.kind))}</span> {statusSentence(tensor.status)}
         </p>
       ))}
       <Sources tensors={shown} call={call} />
@@ -54,7 +57,7 @@ export function Distribution({ call }: { call: number }) {
           <div class="tools spaced">
             <Segment
               label={words.distribution.which}
-              entries={shown.filter(({ row }) => row >= 0).map(({ kind }) => ({ key: kind, name: kindShort(kind) }))}
+              entries={shown.filter(({ row }) => row >= 0).map(({ kind }) => ({ key: kind, name: kindShort(namedKind(kind)) }))}
               current={drawn.kind}
               onPick={setWanted}
             />
@@ -77,12 +80,12 @@ function StatisticsTable({ table, tensors }: { table: RecordTable; tensors: Tens
     return column === "zero" ? share(value, parts[index]!.part) : count(value);
   };
   return (
-    <table class="statistics">
+    <div class="wide-table"><table class={`statistics${filled.length > 3 ? " tight" : ""}`}>
       <thead>
         <tr>
           <th />
           {filled.map(({ kind }) => (
-            <th key={kind} scope="col">{kindShort(kind)}</th>
+            <th key={kind} scope="col">{kindShort(namedKind(kind)).replace(":", ": ")}</th>
           ))}
         </tr>
       </thead>
@@ -114,7 +117,7 @@ function StatisticsTable({ table, tensors }: { table: RecordTable; tensors: Tens
           </tr>
         ))}
       </tbody>
-    </table>
+    </table></div>
   );
 }
 
@@ -126,7 +129,7 @@ function Sources({ tensors, call }: { tensors: Tensor[]; call: number }) {
     <>
       {foreign.map((tensor) => (
         <p class="quiet note" key={tensor.kind}>
-          {kindShort(tensor.kind)} {tensor.kind === "input" ? words.distribution.isInput : words.distribution.passesOn}{" "}
+          {kindShort(namedKind(tensor.kind))} {tensor.kind === "input" ? words.distribution.isInput : words.distribution.passesOn}{" "}
           <button class="link mono" onClick={() => reveal(tensor.call)}>{calls[tensor.call]!.path}</button>
         </p>
       ))}

@@ -2,7 +2,7 @@
 import { Segment } from "../bar/TopBar";
 import { runColour } from "../host";
 import { goToIndex } from "../selection";
-import { compared, errorLook, graph, nearestIndex, otherRuns, run, stepIndex, steps, stream, streams, type ErrorLook } from "../state";
+import { compared, errorLook, graph, namedKind, nearestIndex, otherRuns, run, stepIndex, steps, stream, streams, type ErrorLook } from "../state";
 import { ordinal, words } from "../strings";
 import { trainingWords } from "../words/training";
 import { Chart, type Line } from "./Chart";
@@ -14,13 +14,12 @@ import { seriesPython } from "./python";
 
 /** What the graph's step knows: the record's own error, and where several passes ran each of them. */
 function passesOf(): { key: string; name: string }[] {
-  const { error_kinds, backward_names } = graph.value!;
+  const { error_kinds } = graph.value!;
   const { passes } = trainingWords;
   return [...new Set(["error", ...error_kinds])].map((key) => {
-    const nth = Number(key.split("#")[1] ?? NaN);
-    const name = key.split(":")[1] ?? backward_names[nth];
+    const name = namedKind(key).split(":")[1];
     if (key === "error") return { key, name: passes.error };
-    return { key, name: name ? passes.named(name) : passes.nth(ordinal(nth + 1)) };
+    return { key, name: name ? passes.named(name) : passes.nth(ordinal(Number(key.slice(6)) + 1)) };
   });
 }
 

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { histogramAxis, type Bar, type HistogramAxis } from "../colour/histogramAxis";
 import { count, exponent, number, share } from "../format";
 import { clear } from "../outline/strip";
-import { dark } from "../state";
+import { dark, namedKind } from "../state";
 import { kindShort, words } from "../strings";
 import type { HistogramInfo } from "../types";
 
@@ -61,7 +61,7 @@ export function Histogram({ histogram, kind }: { histogram: HistogramInfo; kind:
         ref={canvas}
         style={{ height: `${HEIGHT}px`, width: `${width}px` }}
         role="img"
-        aria-label={words.distribution.histogram(kindShort(kind))}
+        aria-label={words.distribution.histogram(kindShort(namedKind(kind)))}
         onPointerMove={find}
         onPointerLeave={() => setOver(null)}
       />

@@ -1,6 +1,6 @@
 /** The inspector: the chosen call in panels, or the overview where nothing is chosen. */
 import { FindingsOfCall } from "../findings/FindingsList";
-import { rough } from "../format";
+import { rough, withUnit } from "../format";
 import { Focus } from "../ops/Focus";
 import { choose, tree } from "../selection";
 import { chosen, focus, graph, inspectorOpen, panel } from "../state";
@@ -57,7 +57,7 @@ function ChosenCall({ call }: { call: number }) {
 
 function Title({ call }: { call: number }) {
   const at = tree.value!;
-  const { path, type, layer, status, failed, repeats } = at.calls[call]!;
+  const { path, type, kind, layer, status, failed, repeats, outputs, flops, output_bytes: bytes } = at.calls[call]!;
   const layerFacts = layer === null ? null : graph.value!.layers[layer]!;
   const { k, n } = at.occurrence[call]!;
   const isGroup = at.children[call]!.length > 0;
@@ -78,6 +78,11 @@ function Title({ call }: { call: number }) {
         )}
         {isGroup && <> · {words.inspector.group(at.leaves[call]!)}</>}
         {layerFacts && layerFacts.parameters > 0 && <> · {words.inspector.weights(rough(layerFacts.parameters))}</>}
+      </p>
+      <p title={words.inspector.workTitle}>
+        {kind !== "input" && <>{flops == null ? words.inspector.flopsUnknown : withUnit(flops, "FLOP")} · </>}
+        {words.inspector.output(bytes == null ? null : withUnit(bytes, "B"))}
+        {(flops || bytes) && <> · {words.inspector.each(outputs.some(({ shape }) => shape?.[0] === -1))}</>}
       </p>
       {status && <p class="sentence">{statusSentence(status)}</p>}
       {failed && <p class="sentence bad">■ {words.inspector.failed}</p>}

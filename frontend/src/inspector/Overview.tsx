@@ -3,10 +3,10 @@ import { count, duration, epoch, number, rough } from "../format";
 import { executionWord, ExecutionFactsList } from "../bar/Execution";
 import { FindingsList } from "../findings/FindingsList";
 import { reveal, tree } from "../selection";
-import { chosenPath, colourBy, findings, graph, heatmap, ledger, ledgerOpen, record, steps, streamInfo } from "../state";
+import { chosenPath, colourBy, findings, graph, heatmap, ledger, ledgerOpen, namedKind, record, steps, streamInfo } from "../state";
 import { kindName, statusSentence, words } from "../strings";
 import { valueOfCall } from "../values";
-import { recordingCost } from "./cost";
+import { onlyRecorded, recordingCost } from "./cost";
 import { isNote } from "./ledger";
 
 const LEDGER_SHOWN = 200;
@@ -78,7 +78,7 @@ function Recorded() {
   const recorded = new Set([...(kinds?.values() ?? [])].flatMap(({ ports }) => ports.map(([call]) => call)));
   // As everywhere on the screen, groups and inputs do not count.
   const calls = [...recorded].filter((call) => graph.value!.calls[call]?.kind !== "input" && !tree.value!.children[call]?.length).length;
-  const names = [...(kinds?.entries() ?? [])].filter(([, { ports }]) => ports.length).map(([kind]) => `${kindName(kind)}`);
+  const names = [...(kinds?.entries() ?? [])].filter(([, { ports }]) => ports.length).map(([kind]) => kindName(namedKind(kind)));
   return (
     <section>
       <h3>{words.overview.recorded}</h3>
@@ -122,7 +122,7 @@ function CostOfRecording() {
           {words.overview.costOf(number(100 * cost.share, 2))} · {words.overview.costPerRecord(duration(cost.perRecord), duration(cost.perStep))}
         </p>
       ) : (
-        <p class="quiet">{words.overview.costUnknown}</p>
+        <p class="quiet">{steps.value && onlyRecorded(steps.value) ? words.overview.costNoPlain : words.overview.costUnknown}</p>
       )}
     </section>
   );

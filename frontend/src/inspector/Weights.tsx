@@ -6,6 +6,7 @@ import { graph, run, stream } from "../state";
 import { words } from "../strings";
 import { CopyPython } from "./CopyPython";
 import { weightsPython } from "./python";
+import { WeightMaps } from "./WeightMaps";
 import { WeightNumbers } from "./WeightNumbers";
 
 export function Weights({ call }: { call: number }) {
@@ -44,6 +45,7 @@ export function Weights({ call }: { call: number }) {
         <p class="quiet">{words.weights.parameters(count(parameters))}</p>
         <CopyPython text={weightsPython(run.value, stream.value, calls[call]!.path)} />
       </div>
+      <WeightMaps path={path} weight={current} />
       <WeightNumbers key={current} layer={layer} weight={current} />
       {shared.length > 1 && (
         <>

@@ -24,3 +24,9 @@ export function recordingCost({ step, seconds, stepSeconds }: StepsTable): Cost 
   const sum = spent.reduce((total, each) => total + each, 0);
   return { share: sum / (passed * perStep + sum), perRecord: median(spent), perStep };
 }
+
+/** Whether `fit`, which times its plain steps, ran none: every step from the first record to the last was recorded. */
+export function onlyRecorded({ step, epoch }: StepsTable): boolean {
+  const last = step.length - 1;
+  return last > 0 && epoch[0]! >= 0 && step[last]! - step[0]! === last;
+}

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
-import type { StepsTable } from "../api";
-import { streams } from "../state";
-import { recordingCost } from "./cost";
+import type { RecordTable, StepsTable } from "../api";
+import { graph, namedKind, streams } from "../state";
+import type { CallInfo, GraphInfo } from "../types";
+import { onlyRecorded, recordingCost } from "./cost";
 import { isNote } from "./ledger";
 import { histogramPython, openPython, seriesPython } from "./python";
+import { COLUMNS, ownPass, tensorsOf } from "./tensors";
 
 const table = (step: number[], seconds: number[], stepSeconds: number[]) =>
   ({ step: Float64Array.from(step), seconds: Float64Array.from(seconds), stepSeconds: Float64Array.from(stepSeconds) }) as unknown as StepsTable;
@@ -17,6 +19,22 @@ test("the cost is the seconds of the records over all the time that the steps to
 
 test("a log without times has no cost rather than none", () => {
   expect(recordingCost(table([0, 1], [0, NaN], [NaN, NaN]))).toBeNull();
+});
+
+test("where every step of a fit was recorded, there was no plain one to compare with; a custom loop times none anyway", () => {
+  const only = (step: number[], epoch: number) => onlyRecorded({ step: Float64Array.from(step), epoch: Float64Array.from(step, () => epoch) } as unknown as StepsTable);
+  expect([only([3, 4, 5], 0), only([3, 4, 6], 0), only([3], 0), only([3, 4, 5], -1)]).toEqual([true, false, false, false]);
+});
+
+test("the record's own error is found among the backward passes, and each goes by the name it was given", () => {
+  const row = (from: number) => Float64Array.from({ length: 9 }, (_, i) => from + i);
+  const kinds = new Map(Object.entries({ error: 1, "error#0": 5, "error#1": 1 }).map(([kind, from]) => [kind, { ports: [[0, 0]], columns: row(from), part: row(0) }]));
+  const table = { columns: [...COLUMNS], kinds } as unknown as RecordTable;
+  const call = { inputs: [], outputs: [{ source: null, status: "", error: "" }] } as unknown as CallInfo;
+  expect(ownPass(table, tensorsOf([call], 0, table, ""))!.kind).toBe("error#1");
+  graph.value = { backward_names: ["generator", ""] } as GraphInfo;
+  expect(["error", "error#0", "error#1", "output"].map(namedKind)).toEqual(["error", "error:generator", "error#1", "output"]);
+  graph.value = null;
 });
 
 test("the Python text names what is shown and leaves defaults out", () => {

@@ -56,6 +56,12 @@ export function tensorsOfPort(tensors: Tensor[], port: number): Tensor[] {
   });
 }
 
+/** The backward pass whose error is the record's own, if both are among the tensors. */
+export function ownPass(table: RecordTable, tensors: readonly Tensor[]): Tensor | undefined {
+  const own = tensors.find(({ kind, row }) => kind === "error" && row >= 0);
+  return own && tensors.find((each) => each.kind.startsWith("error#") && each.row >= 0 && COLUMNS.every((column) => Object.is(statistic(table, each, column), statistic(table, own, column))));
+}
+
 export function statistic(table: RecordTable, tensor: Tensor, column: string): number {
   return cell(table, table.kinds.get(tensor.recordedAs)!, tensor.row, column);
 }

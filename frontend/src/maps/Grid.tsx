@@ -19,6 +19,8 @@ export interface GridProps {
   edge: number;
   /** How many times larger than that the person wants maps. */
   zoom?: number;
+  /** How many maps belong side by side. */
+  across?: number | undefined;
   /** A height that all maps should fill together, if they are few. */
   fill?: number | undefined;
   reachOf(plane: Plane): number;
@@ -37,7 +39,7 @@ export interface GridProps {
 }
 
 export function Grid(props: GridProps) {
-  const { store, order, edge, zoom = 1, fill } = props;
+  const { store, order, edge, zoom = 1, fill, across } = props;
   const { view } = store;
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -47,10 +49,10 @@ export function Grid(props: GridProps) {
   const at = useRef<Hit | null>(null);
   const layout = useMemo(
     () => {
-      const given = { count: view.count, rows: view.rows, cols: view.cols, width: room.width - 2 * EDGE, edge };
+      const given = { count: view.count, rows: view.rows, cols: view.cols, width: room.width - 2 * EDGE, edge, across };
       return layGrid({ ...given, edge: zoom * (fill ? roomyEdge(given, fill - 2 * EDGE) : edge) });
     },
-    [view, room.width, edge, zoom, fill],
+    [view, room.width, edge, zoom, fill, across],
   );
 
   useLayoutEffect(() => {

@@ -4,8 +4,9 @@ import { ENTRIES } from "../colour/tables";
 import type { Held } from "../exact";
 import { exponent, number } from "../format";
 import { valuePython } from "../inspector/python";
-import { lens, mapZoom, panel, pointed, run, stream, windows } from "../state";
+import { lens, mapZoom, namedKind, panel, pointed, run, stream, windows } from "../state";
 import { statusSentence, words } from "../strings";
+import { WEIGHT_KINDS } from "../values";
 import { fetchValue } from "../valuesApi";
 import { download, fileName } from "./download";
 import { Grid } from "./Grid";
@@ -59,19 +60,21 @@ function Shown({ held, path, kind, edge, tall, terse, maps, typed, problem, onTy
     observer.observe(room.current!);
     return () => observer.disconnect();
   }, [tall]);
-  const owner = held.graph.calls[tensor.call]!.path;
-  const here = (at: typeof pointed.value) => (at && at.path === owner && at.port === tensor.port ? at.index : null);
+  // What later numbers saw, and how one came about, is known of outputs only.
+  const isWeight = WEIGHT_KINDS.has(kind);
+  const [spot, setSpot] = useState<number[] | null>(null);
+  const owner = isWeight ? path : held.graph.calls[tensor.call]!.path;
+  const here = (at: typeof pointed.value) => (at && !isWeight && at.path === owner && at.port === tensor.port ? at.index : null);
   const place = (index: number[]) => ({ path: owner, port: tensor.port, index });
   const window = windows.value.get(`${tensor.call} ${tensor.port}`)?.box ?? null;
-  const own = here(pointed.value) ?? here(lens.value);
-  const at = here(pointed.value) ?? here(lens.value);
+  const at = isWeight ? spot : (here(pointed.value) ?? here(lens.value));
   const python = valuePython(run.value, stream.value, owner, tensor.value.kind, tensor.port, held.step, maps.text);
   const saveNpy = async () => {
     const answer = await fetchValue(tensor.place, slicesParameter(given, view.shape));
     const shape = answer.shape.filter((_, axis) => !given[axis]!.single);
-    download(`${fileName(owner, kind, "step", held.step)}.npy`, new Blob([toNpy(answer.values, shape, answer.dtype)]));
+    download(`${fileName(owner, kind, tensor.port, "step", held.step)}.npy`, new Blob([toNpy(answer.values, shape, answer.dtype)]));
   };
-  const savePng = () => room.current?.querySelector("canvas")?.toBlob((blob) => blob && download(`${fileName(owner, kind, "step", held.step)}.png`, blob));
+  const savePng = () => room.current?.querySelector("canvas")?.toBlob((blob) => blob && download(`${fileName(owner, kind, tensor.port, "step", held.step)}.png`, blob));
   const isThin = thinned(view, given);
   const anyDead = useMemo(() => [...store.all()].some(({ dead }) => dead), [store, store.version.value]);
   return (
@@ -80,22 +83,24 @@ function Shown({ held, path, kind, edge, tall, terse, maps, typed, problem, onTy
         <SliceBox text={maps.text} typed={typed} problem={problem} onType={onType} />
         <Downloads onNpy={() => void saveNpy()} onPng={savePng} python={python} />
       </div>
-      {view.shape.length > 4 && !typed && <Depth maps={maps} onType={onType} />}
+      {view.shape.length > 4 && !isWeight && !typed && <Depth maps={maps} onType={onType} />}
       <Grid
-        store={store} order={order} edge={edge} zoom={1.4 ** mapZoom.value} fill={fill} reachOf={reachOf} colours={colours} name={`${path} ${words.exact.kinds[kind] ?? kind}`}
-        window={own ? null : window} marked={here(lens.value)} pointed={here(pointed.value)} tensor={`${kind} ${path}`}
-        onPoint={(index) => (pointed.value = index && place(index))}
-        onChoose={(index) => { lens.value = place(index); panel.value = "values"; }}
+        store={store} order={order} edge={edge} zoom={1.4 ** mapZoom.value} fill={fill} reachOf={reachOf} colours={colours} name={`${path} ${words.exact.kinds[kind] ?? namedKind(kind)}`}
+        window={at || isWeight ? null : window} marked={here(lens.value)} pointed={isWeight ? spot : here(pointed.value)} tensor={`${kind} ${path}`}
+        across={isWeight && view.planeAxes.length > 1 ? view.axes[view.planeAxes.at(-1)!]!.length : undefined}
+        onPoint={(index) => (isWeight ? setSpot(index) : (pointed.value = index && place(index)))}
+        onChoose={(index) => { if (!isWeight) { lens.value = place(index); panel.value = "values"; } }}
         // Compared with the newest, not with that of this drawing: two draws may come before the next.
         onSeen={(first, last) => setSeen((old) => (old[0] === first && old[1] === last ? old : [first, last]))}
       />
       <Ramp maps={maps} />
+      {isWeight && <p class="quiet note">{words.exact.axes(view.rowAxis, view.colAxis, view.wrapped ? [] : view.planeAxes.filter((axis) => view.shape[axis]! > 1))}</p>}
       {owner !== path && <p class="quiet note">{words.exact.from(owner)}</p>}
       {view.count > 1 && seen[1] > 0 && seen[1] - seen[0] < view.count && <p class="quiet note">{words.exact.maps(seen[0], seen[1] - 1, view.count)}</p>}
       {anyDead && <p class="quiet note absent-key"><i /> {words.exact.dead}</p>}
       {isThin && <p class="sentence">{words.exact.thinned(view.axes[view.rowAxis]!.step, view.axes[view.colAxis]!.step)}</p>}
       {store.problem.value && <p class="sentence bad">{store.problem.value}</p>}
-      <Readout store={store} index={at} dtype={tensor.value.dtype} reachOf={reachOf} colours={colours} terse={terse} />
+      <Readout store={store} index={at} dtype={tensor.value.dtype} reachOf={reachOf} colours={colours} hint={terse ? "" : isWeight ? words.exact.point : `${words.exact.point} ${words.exact.pointLens}`} />
     </div>
   );
 }

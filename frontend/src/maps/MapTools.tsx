@@ -2,7 +2,7 @@
 import { Segment } from "../bar/TopBar";
 import { CopyPython } from "../inspector/CopyPython";
 import type { Held } from "../exact";
-import { mapKind, mapOrder, mapRange, mapZoom, sample } from "../state";
+import { mapKind, mapOrder, mapRange, mapZoom, namedKind, sample } from "../state";
 import { words } from "../strings";
 
 /** `output`, `input` and each error that the record keeps apart. */
@@ -14,7 +14,7 @@ export function kindsOf(held: Held, hasInputs: boolean): string[] {
 
 export function KindSwitch({ kinds, current, withAll }: { kinds: string[]; current: string; withAll: boolean }) {
   const names = withAll ? [...kinds, "all"] : kinds;
-  const entries = names.map((key) => ({ key, name: words.exact.kinds[key] ?? key }));
+  const entries = names.map((key) => ({ key, name: words.exact.kinds[key] ?? namedKind(key) }));
   return <Segment label={words.exact.which} entries={entries} current={current} onPick={(kind) => (mapKind.value = kind)} />;
 }
 

@@ -1,7 +1,7 @@
 /** The centre's third view: the maps of the chosen call at full width; in, out and error side by side where there is room. */
 import { useState } from "preact/hooks";
 import { Stamp, manyMaps } from "../inspector/Values";
-import { chosen, graph, held, mapKind, noValues } from "../state";
+import { chosen, graph, held, mapKind, namedKind, noValues } from "../state";
 import { words } from "../strings";
 import { firstWithValues } from "./first";
 import { MapPane } from "./MapPane";
@@ -34,7 +34,7 @@ export function MapsView() {
       <div class="panes">
         {panes.map((kind) => (
           <section key={kind}>
-            {panes.length > 1 && <h3>{words.exact.kinds[kind] ?? kind}</h3>}
+            {panes.length > 1 && <h3>{words.exact.kinds[kind] ?? namedKind(kind)}</h3>}
             <MapPane held={at} path={call.path} kind={kind} port={kind === "input" && current === "all" ? 0 : shown} edge={panes.length > 1 ? 54 : 84} tall terse={panes.length > 1} />
           </section>
         ))}

@@ -13,18 +13,18 @@ interface ReadoutProps {
   dtype: string;
   reachOf(plane: { low: number; high: number }): number;
   colours: MapColours;
-  /** Nothing is said where nothing is pointed at. */
-  terse?: boolean | undefined;
+  /** What is said where nothing is pointed at. */
+  hint: string;
 }
 
 const ROWS = [-1, 0, 1];
 const COLS = [-2, -1, 0, 1, 2];
 
-export function Readout({ store, index, dtype, reachOf, colours, terse }: ReadoutProps) {
+export function Readout({ store, index, dtype, reachOf, colours, hint }: ReadoutProps) {
   const { view } = store;
   const place = index && placeOf(view, index);
   const plane = place && store.get(place.plane);
-  if (!index || !place || !plane) return <div class="map-readout quiet">{!terse && <p class="note">{words.exact.point}</p>}</div>;
+  if (!index || !place || !plane) return <div class="map-readout quiet"><p class="note">{hint}</p></div>;
   const valueAt = (row: number, col: number): number | null => {
     const element = row * view.cols + col;
     const isInside = view.wrapped ? element >= 0 && element < view.size : row >= 0 && row < view.rows && col >= 0 && col < view.cols;

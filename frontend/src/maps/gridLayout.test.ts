@@ -38,3 +38,9 @@ test("only what is in view is asked for", () => {
   expect(cornerOf(many, first).y).toBeLessThanOrEqual(1000);
   expect(cornerOf(many, last).y).toBeGreaterThanOrEqual(1300);
 });
+
+test("maps that belong side by side stand in whole rows, or in even parts of one", () => {
+  const columns = (across: number) => layGrid({ count: 96, rows: 3, cols: 3, width: 300, edge: 21, across }).columns;
+  // 11 have room.
+  expect([columns(8), columns(16), columns(24), columns(13), columns(1)]).toEqual([8, 8, 8, 11, 11]);
+});

@@ -8,6 +8,8 @@ export interface GridInput {
   width: number;
   /** The edge that a map should have; it grows so that a line is filled. */
   edge: number;
+  /** How many maps belong side by side: lines then end where such a row does, or divide it evenly. */
+  across?: number | undefined;
 }
 
 export interface GridLayout {
@@ -32,9 +34,9 @@ export const GAP = 5;
 /** A map is never flatter than this, so that a pointer finds it. */
 const LEAST_HEIGHT = 14;
 
-export function layGrid({ count, rows, cols, width, edge }: GridInput): GridLayout {
+export function layGrid({ count, rows, cols, width, edge, across }: GridInput): GridLayout {
   const room = Math.max(1, Math.floor((width + GAP) / (edge + GAP)));
-  const columns = Math.max(1, Math.min(room, count));
+  const columns = Math.max(1, Math.min(evenly(room, across), count));
   const filled = edge > width ? edge : Math.floor((width - GAP * (columns - 1)) / columns);
   // A few maps grow into the room, but not beyond what their numbers need.
   const most = count === 1 ? Math.max(edge * 7, 280) : edge * 2.4;
@@ -46,6 +48,12 @@ export function layGrid({ count, rows, cols, width, edge }: GridInput): GridLayo
     width: columns * (cellWidth + GAP) - GAP,
     height: Math.max(0, lines * (cellHeight + GAP) - GAP),
   };
+}
+
+/** The most columns in the room that divide a row of maps evenly; all of the room where that would leave most of it empty. */
+function evenly(room: number, across = 1): number {
+  if (across > 1) for (let columns = Math.min(room, across); 2 * columns > Math.min(room, across); columns--) if (across % columns === 0) return columns;
+  return room;
 }
 
 /** Beyond this a map only grows coarser. */

@@ -25,7 +25,7 @@ export class PlaneStore {
     readonly view: MapView,
     private readonly ask: (slices: string) => Promise<ValuePart>,
   ) {
-    this.line = view.axes[view.planeAxes.at(-1)!]!.length;
+    this.line = view.axes[view.planeAxes.at(-1) ?? -1]?.length ?? 1;
     this.perPiece = Math.min(MOST_PLANES, this.line, Math.max(1, Math.floor(PIECE / view.size)));
   }
 

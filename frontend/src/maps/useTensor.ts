@@ -2,11 +2,12 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { heldTensor, whyNot, type Held, type HeldTensor } from "../exact";
 import { mapOrder, mapRange, sample } from "../state";
+import { WEIGHT_KINDS } from "../values";
 import { fetchValue } from "../valuesApi";
 import { useFigures } from "./figures";
 import { activityOfFigures, byActivity, reach, type Plane } from "./planes";
 import { layerReach, modelReach } from "./range";
-import { parseSlices, SliceError, slicesText, type Axis } from "./slices";
+import { parseSlices, SliceError, slicesText, whole, type Axis } from "./slices";
 import { storeOf, type PlaneStore } from "./store";
 import { channelAxis, firstAxes, makeView, type MapView } from "./view";
 
@@ -25,10 +26,11 @@ export interface Maps {
 export function useTensor(held: Held | null, path: string, kind: string, port: number, typed: string): Maps | string {
   const tensor = useMemo(() => (held ? heldTensor(held, path, kind, port) : null), [held, path, kind, port]);
   const at = sample.value;
+  const isWeight = WEIGHT_KINDS.has(kind);
   const made = useMemo(() => {
     if (!tensor) return null;
     const { shape } = tensor.value;
-    const first = firstAxes(shape, at, tensor.channelsFirst);
+    const first = isWeight ? shape.map(whole) : firstAxes(shape, at, tensor.channelsFirst);
     try {
       const given = typed ? parseSlices(typed, shape) : first;
       return { given, problem: "" };
@@ -37,12 +39,12 @@ export function useTensor(held: Held | null, path: string, kind: string, port: n
       return { given: first, problem: error.message };
     }
   }, [tensor, at, typed]);
-  const view = useMemo(() => (tensor && made ? makeView(tensor.value.shape, made.given, tensor.channelsFirst) : null), [tensor, made]);
+  const view = useMemo(() => (tensor && made ? makeView(tensor.value.shape, made.given, tensor.channelsFirst, isWeight) : null), [tensor, made]);
   const store = useMemo(() => (tensor && view ? storeOf(tensor.place, view) : null), [tensor, view]);
   const order = useOrder(held, tensor, view, store);
   const range = mapRange.value;
-  const chosen = made?.given[0]!;
-  const figures = useFigures(tensor && chosen?.length === 1 && range === "layer" ? tensor : null, chosen?.start ?? 0);
+  const chosen = made?.given[0];
+  const figures = useFigures(tensor && !isWeight && chosen?.length === 1 && range === "layer" ? tensor : null, chosen?.start ?? 0);
   // While a range is taken from what arrived, it grows with it.
   const arrived = store?.version.value ?? 0;
   const known = useMemo(() => {

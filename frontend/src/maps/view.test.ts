@@ -23,6 +23,16 @@ test("a vector is wrapped, a volume cut in its middle, a 1×1 map a vector over 
   expect(view([1, 1, 1, 32])).toMatchObject({ wrapped: true, size: 32, count: 1 });
 });
 
+test("each kernel is a map by input and output channel, and a matrix is one map", () => {
+  const kernel = (shape: number[], text = "") => makeView(shape, parseSlices(text, shape), false, true);
+  expect(kernel([3, 5, 4, 8])).toMatchObject({ rows: 3, cols: 5, count: 32, planeAxes: [2, 3] });
+  expect(indexAt(kernel([3, 5, 4, 8]), 8 + 6, 2, 4)).toEqual([2, 4, 1, 6]);
+  expect(kernel([3, 5, 4, 8], ":, :, 2, :")).toMatchObject({ rows: 3, cols: 5, count: 8 });
+  expect(kernel([7, 4, 8])).toMatchObject({ rows: 4, cols: 7, count: 8 });
+  for (const matrix of [[6, 9], [1, 1, 6, 9]]) expect(kernel(matrix)).toMatchObject({ rows: 6, cols: 9, count: 1, wrapped: false });
+  for (const vector of [[12], [1, 1, 12, 1]]) expect(kernel(vector)).toMatchObject({ wrapped: true, size: 12, count: 1 });
+});
+
 test("slices leave the planes that they leave", () => {
   expect(view([2, 5, 7, 3], "[:, :, :, 1]")).toMatchObject({ rows: 5, cols: 7, count: 2 });
   expect(view([2, 5, 7, 3], "[0, 2, :, :]")).toMatchObject({ rows: 3, cols: 7, count: 1 });

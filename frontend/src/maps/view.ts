@@ -2,7 +2,7 @@
  * Which picture suits a part of a tensor: what are its rows, its columns, and how many planes there are. Pure.
  *
  * Maps have rows and columns; of a sequence the features are the rows and time runs to the right; a vector is wrapped. All other
- * axes count the planes, channels fastest.
+ * axes count the planes, channels fastest. Of a weight, each kernel is a map, and a matrix is one.
  */
 import { at, whole, type Axis } from "./slices";
 
@@ -42,10 +42,11 @@ export function firstAxes(shape: readonly number[], sample: number, channelsFirs
   });
 }
 
-export function makeView(shape: readonly number[], given: readonly Axis[], channelsFirst: boolean): MapView {
+/** A weight has no batch axis. */
+export function makeView(shape: readonly number[], given: readonly Axis[], channelsFirst: boolean, isWeight = false): MapView {
   const channel = channelAxis(shape.length, channelsFirst);
-  const free = given.map((_, axis) => axis).filter((axis) => axis > 0 && !given[axis]!.single && shape[axis]! > 1);
-  const [rowAxis, colAxis] = pictureAxes(free, channel);
+  const free = given.map((_, axis) => axis).filter((axis) => (axis > 0 || isWeight) && !given[axis]!.single && shape[axis]! > 1);
+  const [rowAxis, colAxis] = isWeight ? kernelAxes(free, shape.length) : pictureAxes(free, channel);
   const axes = given.map((axis) => ({ ...axis }));
   if (rowAxis >= 0) thin(axes[rowAxis]!, axes[colAxis]!);
   const planeAxes = axes.map((_, axis) => axis).filter((axis) => axis !== rowAxis && axis !== colAxis);
@@ -67,6 +68,14 @@ function pictureAxes(free: number[], channel: number): [number, number] {
   if (free.length === 2) return free.includes(channel) ? [channel, free.find((axis) => axis !== channel)!] : [free[0]!, free[1]!];
   const spatial = free.filter((axis) => axis !== channel);
   return [spatial.at(-2)!, spatial.at(-1)!];
+}
+
+/** Of a kernel its spatial axes, which come before the input and output channels; where it has only one, time to the right; else the channels. */
+function kernelAxes(free: number[], rank: number): [number, number] {
+  if (free.length < 2) return [-1, free[0] ?? -1];
+  const spatial = free.filter((axis) => axis < rank - 2);
+  if (spatial.length > 1) return [spatial.at(-2)!, spatial.at(-1)!];
+  return spatial.length ? [free[1]!, free[0]!] : [free[0]!, free[1]!];
 }
 
 function thin(rows: Axis, cols: Axis): void {

@@ -156,7 +156,7 @@ function Stretch() {
 function OutlineHead() {
   const calls = tree.value?.leafCount ?? 0;
   const { kind, column } = state.colourBy.value;
-  const what = `${kindName(kind)}, ${columnName(column)}`;
+  const what = `${kindName(state.namedKind(kind))}, ${columnName(column)}`;
   const wide = state.heatmap.value;
   const label = wide ? words.outline.narrow : words.outline.widen;
   return (

@@ -45,7 +45,7 @@ export const pictureWords = {
     toggle: "Scale: this step or all steps",
     none: "Nothing of this kind was recorded at this step.",
     absent: "no value",
-    allZero: "Every number of this kind is 0 or none.",
+    only: (tally: ReadonlyMap<string, number>) => [...tally].map(([what, calls]) => `${what} in ${plural(calls, "call")}`).join(", "),
   },
 
   flow: {

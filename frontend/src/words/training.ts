@@ -46,7 +46,7 @@ export const trainingWords = {
   weights: {
     variable: "Variable",
     kinds: { weight: "weight", weight_gradient: "gradient", update: "update" } as Record<string, string>,
-    statistics: "at this step",
+    pictures: "Maps of",
     ratio: "update ÷ weight, l2",
     gradientRatio: "gradient ÷ weight, l2",
     each: "÷ weight, l2",
