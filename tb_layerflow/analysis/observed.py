@@ -292,10 +292,9 @@ def staying(holds: NDArray[np.bool_], limits: Limits) -> int | None:
             run += 1
             continue
         place = end - run
-        is_new = place == 0 or holds[:place].mean() <= 0.1
-        if run >= limits.records and (run >= limits.loss_records or (is_new and holds[place:].mean() >= 0.75)):
+        is_run, run = (run >= limits.records, run >= limits.loss_records), 0
+        if is_run[0] and (is_run[1] or (holds[:place].sum() <= 0.1 * place and holds[place:].mean() >= 0.75)):
             return place
-        run = 0
     return None
 
 
