@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .limits import Limits
-from .observed import Finding, Floats, Observed, lasting, staying
+from .observed import Finding, Floats, Observed
+from .states import lasting, staying
 
 FIRST = 5
 """Records whose errors are what later ones are compared with."""

@@ -9,7 +9,8 @@ import numpy as np
 from tb_layerflow.log.records import Call, Layer
 
 from .limits import Limits
-from .observed import Finding, Floats, Observed, is_kernel, staying, usual_l2
+from .observed import Finding, Floats, Observed, is_kernel, usual_l2
+from .states import staying
 
 FEWEST = 16
 """Outputs of fewer elements tell nothing about their distribution."""

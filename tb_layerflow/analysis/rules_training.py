@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tb_layerflow.log.records import COLUMNS, Weight
 
 from .limits import Limits
-from .observed import Finding, Floats, Observed, is_kernel, staying, usual_l2
+from .observed import Finding, Floats, Observed, is_kernel, usual_l2
+from .states import staying
 
 
 def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
