@@ -17,6 +17,7 @@ from ._reader.graph import Call, Edge, Graph, PortPath
 from ._reader.histograms import Histogram, SampledFrom
 from ._reader.history import LayerLossRow, Records
 from ._reader.lineage import Lineage, Op
+from ._reader.seconds import Seconds
 from ._reader.sessions import Seam, Session
 from ._reader.source import EventFiles, Source, Stored
 from ._reader.statistics import Statistics
@@ -50,6 +51,7 @@ __all__ = [
     "Run",
     "SampledFrom",
     "Seam",
+    "Seconds",
     "Session",
     "Source",
     "Statistics",

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.tags import session_text
 from tb_layerflow.log.text import moment, printable
-from tb_layerflow.reader import Graph, LogDir, PathError, PortPath, Statistics, Stream
+from tb_layerflow.reader import Graph, LogDir, PathError, PortPath, Seconds, Statistics, Stream
 
 FIGURES = ("mean", "std", "min", "max")
+TIMES = ("forward ms", "backward ms")
 
 
 def lines(log: LogDir, run: str | None, stream: str | None, step: int | None) -> Iterator[str]:
@@ -111,8 +112,10 @@ def _calls(stream: Stream, step: int | None) -> Iterator[str]:
         yield f"{mark} {finding.rule} · {finding.path} · step {finding.step}: {finding.message}"
     graph = stream.graph_at(int(steps[place]))
     outputs, errors = _at(stream.statistics("output"), place), _at(stream.statistics("error"), place)
-    rows = list(_rows(graph, outputs, errors))
-    yield from table(("call", "type", "output", *FIGURES, "zero", "not finite", "error l2"), rows, "<<<>>>>>>>")
+    seconds = stream.seconds(int(steps[place]))
+    rows = list(_rows(graph, outputs, errors, seconds))
+    head = ("call", "type", "output", *FIGURES, "zero", "not finite", "error l2", *(TIMES if seconds else ()))
+    yield from table(head, rows, "<<<".ljust(len(head), ">"))
 
 
 def _headline(stream: Stream, place: int) -> str:
@@ -136,7 +139,7 @@ def _at(statistics: Statistics, place: int) -> Figures:
     return {port: dict(zip(columns, row, strict=True)) for port, row in zip(statistics.ports, values.tolist(), strict=True)}
 
 
-def _rows(graph: Graph, outputs: Figures, errors: Figures) -> Iterator[tuple[str, ...]]:
+def _rows(graph: Graph, outputs: Figures, errors: Figures, seconds: dict[str, Seconds]) -> Iterator[tuple[str, ...]]:
     for call in graph.calls:
         for index, port in enumerate(call.outputs or [None]):
             figures = outputs.get(PortPath(call.path, index), {})
@@ -150,7 +153,15 @@ def _rows(graph: Graph, outputs: Figures, errors: Figures) -> Iterator[tuple[str
                 _share(figures, ("zero",)),
                 _share(figures, ("nan", "pos_inf", "neg_inf")),
                 number(error.get("l2")),
+                *(_times(seconds.get(call.path), index) if seconds else ()),
             )
+
+
+def _times(seconds: Seconds | None, port: int) -> tuple[str, str]:
+    """A call's times, in milliseconds, in the row of its first output."""
+    if port:
+        return "", ""
+    return ("-", "-") if seconds is None else (number(1e3 * seconds.forward), number(1e3 * seconds.backward))
 
 
 def _share(figures: dict[str, float], columns: Iterable[str]) -> str:

@@ -133,6 +133,15 @@ def test_record_has_every_column_of_every_kind(asked: Client) -> None:
         assert arrays["error:part"][place].tolist() == [24, 1]
 
 
+def test_record_has_the_seconds_of_every_call_where_they_were_measured(loader: Callable[..., Loader], tmp_path: Path) -> None:
+    write(tmp_path / "siamese", [make.record(GRAPH, 0, timings={4: (1.0, 2.0), 5: (0.5, 0.25)}), make.record(GRAPH, 1)])
+    asked = client(loader(tmp_path), tmp_path)
+    expected = np.zeros((10, 2))
+    expected[4], expected[5], expected[[0, 3]] = (1.0, 2.0), (0.5, 0.25), (1.5, 2.25)
+    np.testing.assert_array_equal(get_binary(asked, "/record", **TRAIN, step=0)[1]["seconds"], expected)
+    assert "seconds" not in get_binary(asked, "/record", **TRAIN, step=1)[1]
+
+
 def test_record_and_series_tell_the_same(asked: Client) -> None:
     one, columns = get_binary(asked, "/record", **TRAIN, step=10)
     over_steps, series = get_binary(asked, "/series", **TRAIN, kind="output", column="std")

@@ -25,6 +25,7 @@ from .graphs import Graphs
 from .histograms import Histogram, Histograms
 from .history import LayerLossRow, Records, collect
 from .lineage import Lineage, Lineages, Op
+from .seconds import Seconds, rolled_up
 from .sessions import Head, Seam, Session, Sessions
 from .source import Source
 from .statistics import Statistics, stack
@@ -138,6 +139,29 @@ class Stream:
     def losses(self) -> list[LayerLossRow]:
         """The layer losses, by step and call: .step, .path, .port, .form, .loss, .accuracy, .task, .output, .baseline."""
         return list(self.records.layer_losses)
+
+    @checked
+    def seconds(self, step: int | None = None) -> dict[str, Seconds]:
+        """How long each call took in a record, measured: `.forward` and `.backward` by path, groups with the calls inside them.
+
+        They are what the operations took in the recorded step, added over all threads; what belongs to no call (the loss, the
+        optimizer) and what LayerFlow adds is not among them. Only `what=(…, "timing")` has them.
+
+        Args:
+          step: One of `steps`; None: the newest that has them.
+
+        Returns:
+          The seconds by path; empty where they were not measured: the ledger's entries of kind `timing` say why.
+
+        Raises:
+          PathError: (a KeyError) No such step.
+        """
+        for head in self._heads_at(step):
+            graph = self._graph_of(head.session, head.trace) if head.record.timings else None
+            found = {} if graph is None else rolled_up(graph.record.calls, head.record.timings)
+            if found:
+                return found
+        return {}
 
     # ---------------------------------------------------------------------------------------------------------- graph
 

@@ -10,19 +10,20 @@ from tb_layerflow.capture.value_settings import Values
 from tb_layerflow.log.mirror import KINDS as MIRRORS
 
 WHAT = ("outputs", "errors", "weights", "lineage")
-EXTRAS = ("losses",)
+EXTRAS = ("losses", "timing")
 ALWAYS = ("outputs",)
 RECORD_VALUES = Values(samples=4, every=1)
 """What `record` keeps by itself."""
 
 
 def what(what: Iterable[str], source: bool) -> tuple[str, ...]:
-    """The kinds; `source` asks for the text of the users' lines beside the lineage."""
+    """The kinds; `source` asks for the text of the users' lines beside the lineage, whose operations "timing" needs."""
     wanted = (what,) if isinstance(what, str) else tuple(what)
     for kind in wanted:
         if kind not in WHAT + EXTRAS:
             raise ValueError(f"what must hold kinds out of {', '.join(map(repr, WHAT + EXTRAS))}. Received: {kind!r}.")
-    return tuple(dict.fromkeys(ALWAYS + wanted + (("source",) if source else ())))
+    needed = (("lineage",) if "timing" in wanted else ()) + (("source",) if source else ())
+    return tuple(dict.fromkeys(ALWAYS + wanted + needed))
 
 
 def statistics(statistics: str) -> bool:

@@ -58,6 +58,7 @@ class Attachment:
         self._member_references: list[weakref.ref[Any]] = []
         self._requests: list[Any] = []
         self._wanted: set[str] = set()
+        self._timed = False
         self._plain: Any = None
         self._loop: CodeType | None = None
         self._variants: weakref.WeakValueDictionary[tuple[str, ...], StepVariant] = weakref.WeakValueDictionary()
@@ -80,8 +81,8 @@ class Attachment:
     def _members(self) -> list[Any]:
         return [member for reference in self._member_references if (member := reference()) is not None]
 
-    def arm(self, member: Member, instruments: Iterable[str] = ()) -> None:
-        """Record the next call of the train function for `member`, with the instruments of these names."""
+    def arm(self, member: Member, instruments: Iterable[str] = (), timed: bool = False) -> None:
+        """Record the next call of the train function for `member`, with the instruments of these names; `timed`: profiled."""
         model = self._model()
         assert model is not None, "a callback holds its model"
         if not self._requests:
@@ -90,6 +91,7 @@ class Attachment:
             model.train_function = self._armed(model)
         self._requests.append(member)
         self._wanted.update(instruments)
+        self._timed |= timed
 
     def disarm(self) -> None:
         """Put the plain function back, if it is not there."""
@@ -98,20 +100,21 @@ class Attachment:
             model.train_function = self._plain
         self._requests = []
         self._wanted = set()
+        self._timed = False
         self._plain = None
 
     def _armed(self, model: Any) -> Callable[[Any], Any]:
         def train_function(iterator: Any) -> Any:
-            plain, requests, wanted = self._plain, self._requests, self._wanted
+            plain, requests, wanted, timed = self._plain, self._requests, self._wanted, self._timed
             self.disarm()
             if not requests or not fits.is_innermost([member.callback for member in requests], self._loop):
                 return plain(iterator)
-            return self._record(model, plain, iterator, requests, wanted)
+            return self._record(model, plain, iterator, requests, wanted, timed)
 
         train_function._layerflow = self  # type: ignore[attr-defined]
         return train_function
 
-    def _record(self, model: Any, plain: Any, iterator: Any, requests: list[Any], wanted: set[str]) -> Any:
+    def _record(self, model: Any, plain: Any, iterator: Any, requests: list[Any], wanted: set[str], timed: bool) -> Any:
         started = time.perf_counter()
         try:
             variant = self._variant_for(model, wanted)
@@ -120,7 +123,7 @@ class Attachment:
                 member.refuse(error)
             return plain(iterator)
         try:
-            captured = variant(iterator)
+            captured = variant(iterator, timed)
         except DataEnded:
             return plain(iterator)
         except StopIteration:  # the data has ended: no step

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from tb_layerflow.log import kept_files, records
+from tb_layerflow.log.records import TIMING
 
-from . import attachment, execution, families, fits, instrument, refusals, train_record, unpack, wanted
+from . import attachment, execution, families, fits, instrument, refusals, timing, train_record, unpack, wanted
 from .flight import FlightRecorder
 from .inference import Inference
 from .samples import Samples
@@ -168,7 +169,7 @@ class Training:
             if self._probe is not None and not self._schedule.by_epoch:
                 self._record_probe(self._next)
             if "train" in self._sinks and not self._sinks["train"].is_broken and not may_end:
-                self._attachment.arm(self, self._due_instruments())
+                self._attachment.arm(self, self._due_instruments(), TIMING in self.needs.kinds)
                 self._armed = self._due = True
             self._schedule.recorded()
         if self._flight is not None and not self._flight.is_over and not may_end:
@@ -341,10 +342,12 @@ class Training:
             seconds=time.perf_counter() - started,
             step_seconds=self._plain_step_seconds(),
         )
-        instruments = inference.instruments
+        instruments, profiles = inference.instruments, inference.profiles
 
         def finish() -> tuple[records.Record, unpack.Figures]:
             instrument.finished(instruments, outcome, chunks, record)
+            for profile in profiles:
+                timing.fill(record, profile, outcome.graph)
             return record, figures
 
         sink.submit(outcome, finish)
@@ -368,6 +371,8 @@ class Training:
             finished = train_record.finished(record, captured, replicas, logs)
             if not has_values:
                 record.exact = None  # another callback of the model had asked for it
+            if TIMING in self.needs.kinds:
+                timing.fill(record, captured.profile, captured.outcome.graph)
             return finished
 
         def submit() -> None:

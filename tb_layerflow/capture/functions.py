@@ -10,14 +10,15 @@ import inspect
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import tensorflow as tf
 
-from tb_layerflow.log.records import Execution
+from tb_layerflow.log.records import TIMING, Execution
 
-from . import execution, families, fates, graphs, hooks, nests, raised, statistics
+from . import execution, families, fates, graphs, hooks, nests, raised, statistics, timing
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
@@ -121,8 +122,9 @@ class RecordedFunction:
         self._newest, self._nothing_ran = None, False
         started = time.perf_counter()
         failure = None
+        profile = self._profile(names) if TIMING in self._owner.needs.kinds else None
         try:
-            with hooks.installed():
+            with hooks.installed(), profile or nullcontext():
                 outputs, captured = self._recorded[names](*args, **kwargs)
         except Exception as error:
             broken = self._kept(error, names)
@@ -156,8 +158,11 @@ class RecordedFunction:
             fates.mark_compiled(trace.outcome.graph)
             calls = len(trace.outcome.graph.calls) + sum(len(share.outcome.graph.calls) for share in trace.shares)
             say(f"traced the recording twin of {self.__name__} in {seconds:.1f} s ({calls} calls)")
+            if profile is not None:
+                profile.reason = profile.reason or timing.TRACED
         traced = seconds if trace is self._newest else 0.0
         for part in captured_by(trace, captured, traced):
+            part.profile = profile
             self._owner.take(part, seconds)
             seconds = 0.0
         return outputs
@@ -197,6 +202,10 @@ class RecordedFunction:
     def _models(self) -> list[Any]:
         """The models whose weights are looked at: those that the recorder was given, else those that the function names."""
         return self._owner.models or [value for value in _named_by(self.function) if families.is_layer(value)]
+
+    def _profile(self, names: tuple[str, ...]) -> timing.Profile:
+        """What times the call. The one for which it is traced is not representative."""
+        return timing.Profile(timing.why_not(self._report(0.0)) or ("" if self._ran.get(names) else timing.TRACED))
 
     def _report(self, seconds: float) -> Execution:
         jit = bool(self.options.get("jit_compile"))

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
 
-from . import execution, families, fates, hooks, nests, statistics, unpack
+from tb_layerflow.log.records import TIMING
+
+from . import execution, families, fates, hooks, nests, statistics, timing, unpack
 from .instrument import Step, kept, measured_after, measured_before
 from .outcome import Outcome, conclude
 from .recording import Recording
@@ -27,7 +29,10 @@ CHUNK = 64
 
 @dataclass
 class Inference:
-    """Runs `model` on samples. `loss` is a callable (y, y_pred, sample_weight) → scalar, None: the model's own, or no loss."""
+    """Runs `model` on samples. `loss` is a callable (y, y_pred, sample_weight) → scalar, None: the model's own, or no loss.
+
+    `profiles` timed the chunks of the last run, if that is wanted.
+    """
 
     model: Any
     needs: Needs
@@ -37,7 +42,9 @@ class Inference:
     instruments: list[Any] = field(default_factory=list)
     outcome: Outcome | None = None
     trace_seconds: float = 0.0
+    profiles: list[timing.Profile] = field(default_factory=list)
     _function: Any = None
+    _is_warm: bool = False
     _traces: list[Outcome] = field(default_factory=list)
 
     def run(self, samples: Samples) -> tuple[Outcome, unpack.Figures, dict[str, float], list[dict[str, Any]]]:
@@ -45,10 +52,13 @@ class Inference:
         parts: list[unpack.Figures] = []
         chunks: list[dict[str, Any]] = []
         losses = 0.0
+        self.profiles = []
         with_loss = samples.has_labels and self.has_loss
         is_uneven = samples.count > self.chunk and samples.count % self.chunk > 0
         for chunk, share, done in samples.chunks(self.chunk):
             self._trace(chunk, with_loss, any_size=is_uneven)
+            if TIMING in self.needs.kinds:
+                self._warm_up(chunk, share, done, with_loss)
             with _untouched(self._variables()), _new_metrics_reset(self.model):
                 captured = self._call(chunk, share, done, with_loss)
             assert self.outcome is not None
@@ -58,6 +68,15 @@ class Inference:
         assert self.outcome is not None
         merged = unpack.merge(parts, self.outcome.plan.once())
         return self.outcome, merged, {"loss": losses} if with_loss else {}, chunks
+
+    def _warm_up(self, chunk: Any, share: float, done: int, with_loss: bool) -> None:
+        """Let the next call be timed; before the first one in a run for nothing, as TensorFlow's first takes far longer."""
+        reason = timing.why_not(execution.report(self.model, function=""))
+        if not reason and not self._is_warm:
+            with _untouched(self._variables()), _new_metrics_reset(self.model):
+                self._call(chunk, share, done, with_loss)
+            self._is_warm = True
+        self.profiles.append(timing.Profile(reason))
 
     @property
     def has_loss(self) -> bool:
@@ -96,7 +115,7 @@ class Inference:
     def _call(self, chunk: Any, share: float, done: int, with_loss: bool) -> Any:
         known = len(self._traces)
         started = time.perf_counter()
-        with hooks.installed():
+        with hooks.installed(), self.profiles[-1] if self.profiles else nullcontext():
             captured = self._function(chunk, tf.constant(share, tf.float32), tf.constant(done, tf.int32), with_loss)
         if len(self._traces) > known:
             self._concluded(time.perf_counter() - started, with_loss)

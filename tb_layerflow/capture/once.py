@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tb_layerflow.log import records
 from tb_layerflow.log.mirror import Mirror
 
-from . import families, instrument, labels, value_writer, wanted
+from . import families, instrument, labels, timing, value_writer, wanted
 from .function_inference import FunctionInference, is_function
 from .inference import Inference
 from .samples import Samples
@@ -74,6 +74,8 @@ def record_model(
     record = records.Record(step, 0, phase=phase, batch_size=samples.count, losses=losses)
     try:
         instrument.finished(inference.instruments, outcome, chunks, record)
+        for profile in inference.profiles:
+            timing.fill(record, profile, outcome.graph)
         sink.submit(outcome, lambda: (record, figures))
     finally:
         sink.close()

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tb_layerflow.log import records
 
-from . import families, functions, hooks, instrument, raised, unpack, values
+from . import families, functions, hooks, instrument, raised, timing, unpack, values
 from .combine import combine
 from .functions import RecordedFunction
 from .instrument import Step, measured_before
@@ -191,7 +191,10 @@ class LoopRecorder:
         outcome.graph.execution = _eagerly_executed()
         trace = functions.Trace(outcome, instruments, shares=replicas.shares)
         arrays = captured | {f"share:{number}": share.arrays for number, share in enumerate(replicas.shares)}
-        self._pending[:0] = functions.captured_by(trace, arrays, 0.0)
+        found = functions.captured_by(trace, arrays, 0.0)
+        if records.TIMING in self.needs.kinds:
+            found[0].profile = timing.Profile(timing.EAGER)
+        self._pending[:0] = found
 
     def _start(self, function: Callable[..., Any] | None) -> None:
         """Before the first step: open the log; go on where the optimizers stand (read once)."""
@@ -269,12 +272,15 @@ def _eagerly_executed() -> records.Execution:
 def _finished(record: records.Record, pending: list[Captured]) -> tuple[records.Record, unpack.Figures]:
     """In the background: wait for the arrays of all that ran in the step, and fill the record's own columns."""
     parts = []
+    first_call = 0
     for captured in pending:
         assert captured.outcome is not None, "what failed is not taken"
         arrays = [{name: np.asarray(value) for name, value in replica.items()} for replica in captured.replicas]
         first = arrays[0]
         parts.append(unpack.merge([numpy_figures(replica, captured.outcome.plan) for replica in arrays]))
         _finish_instruments(record, pending, captured, arrays)
+        timing.fill(record, captured.profile, captured.outcome.graph, first_call)
+        first_call += len(captured.outcome.graph.calls)
         record.batch_size = max(record.batch_size, int(sum(replica["batch_size"] for replica in arrays)))
         if "iterations" in first:
             record.iterations = int(first["iterations"])

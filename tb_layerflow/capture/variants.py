@@ -10,12 +10,13 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
 
-from . import execution, families, fates, hooks, nests, raised, statistics
+from . import execution, families, fates, hooks, nests, raised, statistics, timing
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
@@ -39,7 +40,7 @@ class DataEnded(Exception):
 @dataclass
 class Captured:
     """What one recorded step gave. `replicas` holds the arrays of each replica, still as tensors; `instruments` made some.
-    `batch` is what the step ran on; `retraced` says why the step was traced anew, if it was.
+    `batch` is what the step ran on; `retraced` says why the step was traced anew, if it was; `profile` timed it, if wanted.
 
     Where recording failed, the step ran all the same: then there are only `logs` and `failure`.
     """
@@ -54,6 +55,7 @@ class Captured:
     failure: Exception | None = None
     batch: Any = None
     retraced: str = ""
+    profile: timing.Profile | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -108,7 +110,7 @@ class StepVariant:
     broken: Captured | None = None
     """What the last step had done when it raised, if it did."""
 
-    def __call__(self, iterator: Any) -> Captured:
+    def __call__(self, iterator: Any, timed: bool = False) -> Captured:
         steps = 0
         self.broken = None
         for batch, is_last in _batches(iterator, execution.steps_per_execution(self.model)):
@@ -117,7 +119,7 @@ class StepVariant:
                 self._run_plain(batch)
                 continue
             try:
-                captured = self._run_recorded(iterator, batch)
+                captured = self._run_recorded(iterator, batch, timed)
             finally:
                 self._recording = None
                 if self.broken is not None:
@@ -132,15 +134,16 @@ class StepVariant:
             self._plain = self._function(_step_of(self.model, self.role))
         return self._plain(batch)
 
-    def _run_recorded(self, iterator: Any, batch: Any) -> Captured:
+    def _run_recorded(self, iterator: Any, batch: Any, timed: bool) -> Captured:
         if self._recorded is None:
             self._recorded = self._function(self._recorded_step)
         known = len(self.traces)
         started = time.perf_counter()
         self._failure, self._nothing_ran = None, False
         failure: Exception | None = None
+        profile = self._profile() if timed else None
         try:
-            with hooks.installed():
+            with hooks.installed(), profile or nullcontext():
                 logs, captured = self._call(iterator, batch)
         except Exception as error:
             self.broken = self._kept(error, known)
@@ -165,7 +168,10 @@ class StepVariant:
         if self._eager:
             self.traces.clear()
         found = Captured(trace.outcome, captured, trace.number, logs, instruments=self.instruments)
+        found.profile = profile
         if traced:
+            if profile is not None:
+                profile.reason = profile.reason or timing.TRACED
             found.trace_seconds = seconds
             specification = getattr(iterator, "element_spec", None)
             found.retraced = self.signatures.traced(nests.batch_parts(batch if specification is None else specification))
@@ -181,6 +187,11 @@ class StepVariant:
             is_certain = len(self.traces) > known or self._times_traced == 1  # of several nobody can say which one ran
             kept = raised.while_running(self.traces[-1].outcome, error) if is_certain else None
         return None if kept is None else Captured(kept[0], [kept[1]], -1)
+
+    def _profile(self) -> timing.Profile:
+        """What times the step. The run for which it is traced is not representative."""
+        reason = timing.why_not(execution.report(self.model, function=""))
+        return timing.Profile(reason or ("" if self.traces else timing.TRACED))
 
     @property
     def _eager(self) -> bool:

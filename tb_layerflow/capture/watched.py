@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from tb_layerflow.log.records import TIMING
+
 from . import execution, families
 from .signatures import Signatures
 from .variants import Captured, DataEnded, Needs, StepVariant
@@ -101,7 +103,7 @@ class Watched:
         started = time.perf_counter()
         variant = self._variants[name, names]
         try:
-            captured = variant(iter(batches) if isinstance(batches, list) else batches)
+            captured = variant(iter(batches) if isinstance(batches, list) else batches, TIMING in loop.needs.kinds)
         except Exception:
             if variant.broken is not None:
                 loop.take(variant.broken, 0.0)

@@ -19,6 +19,9 @@ WEIGHT_KINDS = ("weight", "weight_gradient", "update")
 TRACE = "trace"
 """The kind of a ledger entry that says why a function was traced anew."""
 
+TIMING = "timing"
+"""The kind of a ledger entry that says why a record has no time of its calls; also the kind of `what` that asks for it."""
+
 
 @dataclass(frozen=True)
 class Weight:

@@ -94,6 +94,9 @@ def record(log: LogDir, run: str, stream: str, step: int) -> Answer:
     arrays: dict[str, NDArray[Any]] = {}
     for kind, rows in kinds.items():
         arrays[f"{kind}:columns"], arrays[f"{kind}:part"] = columns_of(one, rows)
+    seconds = found.seconds(step)
+    if seconds:
+        arrays["seconds"] = np.array([seconds.get(path, (0.0, 0.0)) for path in found.graph_at(step).paths])
     header = {
         "step": one.step,
         "kinds": {kind: {"ports": [list(port) for port in rows]} for kind, rows in kinds.items()},
