@@ -130,6 +130,9 @@ export const words = {
     traces: "traces",
     retraces: "retraced because",
     runs: "runs",
+    variants:
+      "A step is traced up to three times: as it is, recorded with statistics, and recorded with exact values too. Each is traced when it first " +
+      "runs. That is meant; only what is listed as retraced was traced again.",
     eagerly:
       "run_eagerly is set: this model's step runs line by line. It does not affect tf.data pipelines, nor what is a tf.function by itself: for " +
       "those there is tf.config.run_functions_eagerly.",

@@ -46,6 +46,7 @@ export function ExecutionFactsList({ facts }: { facts: ExecutionFacts }) {
           </>
         ))}
       </dl>
+      {facts.traces > 0 && <p class="quiet note">{words.execution.variants}</p>}
       {facts.retraces.length > 0 && (
         <>
           <h3>{words.execution.retraces}</h3>

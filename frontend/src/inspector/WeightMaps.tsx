@@ -18,11 +18,12 @@ export function WeightMaps({ path, weight }: { path: string; weight: number }) {
   const kind = kinds.includes(wanted) ? wanted : kinds[0];
   if (!kind) return <p class="quiet note">{statusSentence(whyNot(at, path, "weight", weight))}</p>;
   const { shape } = heldTensor(at, path, kind, weight)!.value;
+  // Their order by input and output channel says more than by activity.
   return (
     <>
       <div class="tools wrap">
         <Segment label={pictures} entries={kinds.map((key) => ({ key, name: names[key] }))} current={kind} onPick={setWanted} />
-        <RangeAndOrder many={shape.length > 2} />
+        <RangeAndOrder many={false} />
         <Stamp held={at} />
       </div>
       <MapPane held={at} path={path} kind={kind} port={weight} edge={Math.min(52, Math.max(14, 7 * (shape.at(-3) ?? 0)))} />

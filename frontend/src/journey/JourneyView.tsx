@@ -88,7 +88,7 @@ function Shown({ held: at }: { held: Held }) {
     const record = overSteps.get(steps[index]!);
     const facts = [said.stage(index + 1, length), ...(record ? stepFacts(record) : [])];
     const title = stepTitle(followed, steps[index]!);
-    return record ? stageOf(record, followed, shownSample, title, facts) : { title, note: facts.join(" · "), store: null, reach: 0, sentence: words.exact.loading };
+    return record ? stageOf(record, followed, shownSample, title, facts) : { title, note: facts.join(" · "), store: null, reach: 0, picture: null, sentence: words.exact.loading };
   };
   const thumbnailsAt = (index: number): Thumbnails | null => {
     if (isModel) return thumbnails.value;

@@ -1,6 +1,7 @@
 /** What each frame of a journey shows: the stages of one record, or one call over the records. Reads arrays, draws nothing. */
 import { heldAt, heldTensor, type Held } from "../exact";
 import { count, exponent, number, shape } from "../format";
+import { pictureRange } from "../maps/asPicture";
 import { layerReach } from "../maps/range";
 import { storeOf } from "../maps/store";
 import { firstAxes, makeView } from "../maps/view";
@@ -13,14 +14,15 @@ const said = words.exact.journey;
 /** The maps of one call in one record. */
 export function stageOf(held: Held, path: string, sample: number, title: string, facts: string[]): Stage {
   const tensor = heldTensor(held, path, "output", 0);
-  if (!tensor) return { title, note: facts.join(" · "), store: null, reach: 0, sentence: statusSentence(whyNot(held, path, "output", 0)) };
+  if (!tensor) return { title, note: facts.join(" · "), store: null, reach: 0, picture: null, sentence: statusSentence(whyNot(held, path, "output", 0)) };
   const { shape: full } = tensor.value;
   const view = makeView(full, firstAxes(full, sample, tensor.channelsFirst), tensor.channelsFirst);
   const store = storeOf(tensor.place, view);
-  const reach = layerReach(held, tensor, store.all());
+  const picture = pictureRange(held, tensor);
+  const reach = picture?.[1] ?? layerReach(held, tensor, store.all());
   const end = Math.abs(reach) >= 1e-2 && Math.abs(reach) < 1e3 ? number(reach, 3) : exponent(reach, 3);
   const maps = said.mapsOf(Math.min(view.count, MOST_MAPS), view.count);
-  return { title, note: [...facts, shape(full.slice(1)), maps, said.reach(end, held.record.batchSize)].filter(Boolean).join(" · "), store, reach, sentence: "" };
+  return { title, note: [...facts, shape(full.slice(1)), maps, picture ? said.picture(picture[0], picture[1]) : said.reach(end, held.record.batchSize)].filter(Boolean).join(" · "), store, reach, picture, sentence: "" };
 }
 
 /** Records of other steps, as they arrive. */

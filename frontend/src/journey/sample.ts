@@ -23,7 +23,7 @@ export async function samplePicture(held: Held, sample: number, colours: MapColo
   const { path, tensor } = found[0] ?? {};
   if (!path || !tensor) return null;
   const view = makeView(tensor.value.shape, firstAxes(tensor.value.shape, sample, tensor.channelsFirst), tensor.channelsFirst);
-  if (isImage(held, tensor)) return { canvas: await inputImage(tensor, sample), path, isPicture: false };
+  if (isImage(held, tensor)) return { canvas: await inputImage(held, tensor, sample), path, isPicture: false };
   const store = storeOf(tensor.place, view);
   const [first] = await store.whole();
   if (!first) return null;

@@ -1,6 +1,7 @@
 /** Draws one moment of a journey: the sample, the stage with its maps, the prediction, and all stages as a strip. Knows no state. */
 import type { MapColours } from "../colour/mapPixels";
 import { cutMiddle } from "../flow/text";
+import { greys } from "../maps/asPicture";
 import { drawScaled, frame, hatch, type PaintedPlanes } from "../maps/draw";
 import type { PlaneStore } from "../maps/store";
 import { inside } from "../maps/thumbnails";
@@ -11,6 +12,8 @@ export interface Stage {
   note: string;
   store: PlaneStore | null;
   reach: number;
+  /** From black to white, where the maps are the channels of a picture. */
+  picture: readonly [number, number] | null;
   /** Stands where there are no maps. */
   sentence: string;
 }
@@ -132,6 +135,7 @@ function drawStage(pen: CanvasRenderingContext2D, scene: SceneInput, x: number, 
     return null;
   }
   const { view } = stage.store;
+  const shades = stage.picture ? greys(colours, stage.picture) : colours;
   const count = Math.min(view.count, MOST_MAPS);
   const { columns, tileWidth, tileHeight } = fitTiles(count, view.cols / view.rows, width, height - (top - y));
   stage.store.want(Array.from({ length: count }, (_, plane) => plane));
@@ -142,7 +146,7 @@ function drawStage(pen: CanvasRenderingContext2D, scene: SceneInput, x: number, 
     const above = top + Math.floor(plane / columns) * pitch[1];
     const found = stage.store.get(plane);
     if (found?.dead) hatch(pen, left, above, tileWidth, tileHeight, colours.hatch);
-    else if (found) drawScaled(pen, scene.painted.get(found, view.rows, view.cols, stage.reach, colours, tileWidth, tileHeight), left, above, tileWidth, tileHeight);
+    else if (found) drawScaled(pen, scene.painted.get(found, view.rows, view.cols, stage.reach, shades, tileWidth, tileHeight), left, above, tileWidth, tileHeight);
     whole &&= found !== undefined;
     frame(pen, left, above, tileWidth, tileHeight, colours.line, 0.75);
   }

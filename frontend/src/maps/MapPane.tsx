@@ -1,7 +1,7 @@
 /** The maps of one tensor with their slice box, colour scale, readout and downloads. The switches above it are its owner's. */
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ENTRIES } from "../colour/tables";
-import type { Held } from "../exact";
+import type { Held, HeldTensor } from "../exact";
 import { exponent, number } from "../format";
 import { valuePython } from "../inspector/python";
 import { lens, mapZoom, namedKind, panel, pointed, run, stream, windows } from "../state";
@@ -12,9 +12,9 @@ import { download, fileName } from "./download";
 import { Grid } from "./Grid";
 import { Downloads, SliceBox } from "./MapTools";
 import { toNpy } from "./npy";
-import { mapPalette } from "./palette";
 import { Readout } from "./Readout";
 import { slicesParameter } from "./slices";
+import { inputImage } from "./thumbnails";
 import { useTensor, type Maps } from "./useTensor";
 import { thinned } from "./view";
 
@@ -47,10 +47,11 @@ export function MapPane(props: MapPaneProps) {
 
 /** What stands above and below the maps of a pane, in pixels. */
 const AROUND = 190;
+const AS_SEEN = 102;
 
 function Shown({ held, path, kind, edge, tall, terse, maps, typed, problem, onType }: MapPaneProps & { maps: Maps; typed: string; problem: string; onType(text: string): void }) {
-  const { tensor, view, store, order, reachOf, given } = maps;
-  const colours = mapPalette.value;
+  const { tensor, view, store, order, reachOf, given, colours, picture } = maps;
+  const isColoured = picture !== null && view.shape[3] === 3;
   const room = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState<[number, number]>([0, 0]);
   const [fill, setFill] = useState<number>();
@@ -84,8 +85,9 @@ function Shown({ held, path, kind, edge, tall, terse, maps, typed, problem, onTy
         <Downloads onNpy={() => void saveNpy()} onPng={savePng} python={python} />
       </div>
       {view.shape.length > 4 && !isWeight && !typed && <Depth maps={maps} onType={onType} />}
+      {isColoured && <AsSeen held={held} tensor={tensor} sample={given[0]!.start} />}
       <Grid
-        store={store} order={order} edge={edge} zoom={1.4 ** mapZoom.value} fill={fill} reachOf={reachOf} colours={colours} name={`${path} ${words.exact.kinds[kind] ?? namedKind(kind)}`}
+        store={store} order={order} edge={edge} zoom={1.4 ** mapZoom.value} fill={fill && fill - (isColoured ? AS_SEEN : 0)} reachOf={reachOf} colours={colours} name={`${path} ${words.exact.kinds[kind] ?? namedKind(kind)}`}
         window={at || isWeight ? null : window} marked={here(lens.value)} pointed={isWeight ? spot : here(pointed.value)} tensor={`${kind} ${path}`}
         across={isWeight && view.planeAxes.length > 1 ? view.axes[view.planeAxes.at(-1)!]!.length : undefined}
         onPoint={(index) => (isWeight ? setSpot(index) : (pointed.value = index && place(index)))}
@@ -105,15 +107,27 @@ function Shown({ held, path, kind, edge, tall, terse, maps, typed, problem, onTy
   );
 }
 
+/** The picture whose channels the maps are. */
+function AsSeen({ held, tensor, sample }: { held: Held; tensor: HeldTensor; sample: number }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    inputImage(held, tensor, sample).then((canvas) => isCurrent && place.current!.replaceChildren(canvas), () => undefined);
+    return () => { isCurrent = false; };
+  }, [held, tensor, sample]);
+  return <div class="as-seen" ref={place} role="img" aria-label={words.exact.picture} title={words.exact.picture} />;
+}
+
 /** The scale: of one map's own range there are no ends to name until a map is pointed at. */
 function Ramp({ maps }: { maps: Maps }) {
-  const { css } = mapPalette.value;
-  const stops = Array.from({ length: 17 }, (_, i) => css[Math.round((i / 16) * (ENTRIES - 1))]!);
+  const { css } = maps.colours;
+  const first = maps.picture?.[0] === 0 ? ENTRIES / 2 : 0;
+  const stops = Array.from({ length: 17 }, (_, i) => css[Math.round(first + (i / 16) * (ENTRIES - 1 - first))]!);
   const reach = maps.reachOf({ low: NaN, high: NaN });
   const end = (value: number) => (!(Math.abs(value) > 0) ? "" : Math.abs(value) >= 1e-2 && Math.abs(value) < 1e3 ? number(value, 3) : exponent(value));
   return (
     <div class="map-ramp mono">
-      <span>{end(-reach) || "−"}</span>
+      <span>{first ? "0" : end(-reach) || "−"}</span>
       <i style={{ background: `linear-gradient(to right, ${stops.join(", ")})` }} />
       <span>{end(reach) ? `+${end(reach)}` : "+"}</span>
     </div>

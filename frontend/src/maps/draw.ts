@@ -35,6 +35,9 @@ export function stepFor(rows: number, cols: number, width: number, height: numbe
   return Math.max(1, Math.floor(Math.min(cols / width, rows / height) / 2));
 }
 
+/** Of small maps, such as kernels, a canvas costs more than its pixels. */
+const MOST_KEPT = 4096;
+
 /** Keeps the pictures of planes while their colours stay the same. */
 export class PaintedPlanes {
   private readonly kept = new Map<Plane, Painted>();
@@ -51,7 +54,7 @@ export class PaintedPlanes {
     this.pixels += painted.canvas.width * painted.canvas.height;
     this.kept.set(plane, painted);
     for (const [oldest, { canvas }] of this.kept) {
-      if (this.pixels <= 16 << 20 || oldest === plane) break;
+      if ((this.pixels <= 16 << 20 && this.kept.size <= MOST_KEPT) || oldest === plane) break;
       this.pixels -= canvas.width * canvas.height;
       this.kept.delete(oldest);
     }

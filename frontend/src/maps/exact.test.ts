@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { nearestEarlier } from "../exact";
+import { paintMap, type MapColours } from "../colour/mapPixels";
+import { greys, rangeOf } from "./asPicture";
 import { exactText } from "./exactText";
 import { channelsFirstCalls } from "./formats";
 import { halfBits, toNpy } from "./npy";
@@ -60,6 +62,19 @@ test("a thumbnail's channels are at most nine, spread over all", () => {
 test("what went in is stretched over all bytes, and what is all equal is grey", () => {
   expect([...stretched(Float32Array.of(-1, 0, 1, NaN))]).toEqual([0, 128, 255, 0]);
   expect([...stretched(Float32Array.of(3, 3))]).toEqual([127, 127]);
+});
+
+test("what lies as pictures do is drawn from black to white over the range that it is given in", () => {
+  expect([rangeOf(0, 0.9), rangeOf(0, 254), rangeOf(-0.9, 1.005), rangeOf(-2.1, 2.6), rangeOf(0, 300), rangeOf(NaN, NaN)]).toEqual([[0, 1], [0, 255], [-1, 1], null, null, null]);
+  expect([...stretched(Float32Array.of(0, 51, 255, 300), [0, 255])]).toEqual([0, 51, 255, 255]);
+  const painted = (range: readonly [number, number], ...values: number[]) => {
+    const pixels = new Uint32Array(values.length);
+    paintMap(pixels, Float32Array.from(values), range[1], greys({ odd: 0 } as MapColours, range));
+    return [...pixels].map((each) => each & 255);
+  };
+  expect(painted([0, 1], 0, 1)).toEqual([0, 255]);
+  expect(painted([-1, 1], -1, 0, 1)).toEqual([0, 128, 255]);
+  expect(Math.abs(painted([0, 255], 100)[0]! - 100)).toBeLessThanOrEqual(1);
 });
 
 test("a map far larger than its place is painted with two numbers a pixel, the others whole", () => {

@@ -7,6 +7,7 @@ import { paintPicture, type MapColours } from "../colour/mapPixels";
 import { heldTensor, type Held, type HeldTensor } from "../exact";
 import { windows } from "../state";
 import { fetchValue, type Box, type ValuePart } from "../valuesApi";
+import { pictureRange } from "./asPicture";
 import { drawScaled, frame, hatch, paintPlane } from "./draw";
 import { makePlane, reach, takePlanes, type Plane } from "./planes";
 import { at, slicesParameter, type Axis } from "./slices";
@@ -163,7 +164,7 @@ export class Thumbnails {
     const tensor = slot.tensor!;
     try {
       if (slot.isPicture) slot.small = pictured(pictureOf(await fetchPicture(held, sample)));
-      else if (isImage(held, tensor)) slot.small = pictured(await inputImage(tensor, sample));
+      else if (isImage(held, tensor)) slot.small = pictured(await inputImage(held, tensor, sample));
       else slot.small = await mapsOf(tensor, sample);
     } catch {
       slot.tensor = null;
@@ -206,23 +207,25 @@ export function pictureOf({ values, shape }: Pick<ValuePart, "values" | "shape">
   return canvasOf(width, height, (pixels) => paintPicture(pixels, values, shape.length > 3 ? channels : 1));
 }
 
-/** What went in, thinned to what a screen can show, stretched from its smallest to its largest number over black to white. */
-export async function inputImage({ place, value }: HeldTensor, sample: number): Promise<HTMLCanvasElement> {
+/** What went in, thinned to what a screen can show, from black to white: of a picture as it is, else from the smallest to the largest number. */
+export async function inputImage(held: Held, tensor: HeldTensor, sample: number): Promise<HTMLCanvasElement> {
+  const { place, value } = tensor;
   const axes = value.shape.map((size, i): Axis => {
     if (i === 0) return { ...at(sample), single: false };
     const step = i < 3 ? Math.ceil(size / SHARPEST) : 1;
     return { start: 0, stop: size, step, length: Math.ceil(size / step), single: false };
   });
   const { values, shape } = await fetchValue(place, slicesParameter(axes, value.shape));
-  return pictureOf({ values: stretched(values), shape });
+  return pictureOf({ values: stretched(values, pictureRange(held, tensor)), shape });
 }
 
-/** Bytes from 0 for the smallest to 255 for the largest number; where all are equal, a middle grey. */
-export function stretched(values: ValuePart["values"]): Uint8Array {
-  const { low, high } = makePlane(values);
-  const bytes = new Uint8Array(values.length).fill(127);
-  if (high > low) for (let i = 0; i < bytes.length; i++) bytes[i] = Math.round((255 * (values[i]! - low)) / (high - low));
-  return bytes;
+/** Bytes from 0 for black to 255 for white, which are the smallest and the largest number if not given; where all are equal, a middle grey. */
+export function stretched(values: ValuePart["values"], range: readonly [number, number] | null = null): Uint8Array {
+  const own = makePlane(values);
+  const [low, high] = range ?? [own.low, own.high];
+  const bytes = new Uint8ClampedArray(values.length).fill(127);
+  if (high > low) for (let i = 0; i < bytes.length; i++) bytes[i] = (255 * (values[i]! - low)) / (high - low);
+  return new Uint8Array(bytes.buffer);
 }
 
 const pictured = (picture: HTMLCanvasElement): Small => ({ view: null!, planes: [], picture, painted: new Map() });

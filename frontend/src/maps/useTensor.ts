@@ -4,7 +4,10 @@ import { heldTensor, whyNot, type Held, type HeldTensor } from "../exact";
 import { mapOrder, mapRange, sample } from "../state";
 import { WEIGHT_KINDS } from "../values";
 import { fetchValue } from "../valuesApi";
+import type { MapColours } from "../colour/mapPixels";
+import { greys, pictureRange } from "./asPicture";
 import { useFigures } from "./figures";
+import { mapPalette } from "./palette";
 import { activityOfFigures, byActivity, reach, type Plane } from "./planes";
 import { layerReach, modelReach } from "./range";
 import { parseSlices, SliceError, slicesText, whole, type Axis } from "./slices";
@@ -20,6 +23,9 @@ export interface Maps {
   store: PlaneStore;
   order: number[] | null;
   reachOf(plane: Pick<Plane, "low" | "high">): number;
+  colours: MapColours;
+  /** From black to white, where the maps are the channels of a picture. */
+  picture: readonly [number, number] | null;
 }
 
 /** The maps of a tensor, or the sentence in their place. `typed` is what stands in the slice box; empty: the first view. */
@@ -43,26 +49,30 @@ export function useTensor(held: Held | null, path: string, kind: string, port: n
   const store = useMemo(() => (tensor && view ? storeOf(tensor.place, view) : null), [tensor, view]);
   const order = useOrder(held, tensor, view, store);
   const range = mapRange.value;
+  const picture = useMemo(() => held && tensor && pictureRange(held, tensor), [held, tensor]);
+  const palette = mapPalette.value;
+  const colours = useMemo(() => (picture ? greys(palette, picture) : palette), [picture, palette]);
   const chosen = made?.given[0];
   const figures = useFigures(tensor && !isWeight && chosen?.length === 1 && range === "layer" ? tensor : null, chosen?.start ?? 0);
   // While a range is taken from what arrived, it grows with it.
   const arrived = store?.version.value ?? 0;
   const known = useMemo(() => {
     if (!held || !tensor || !store || range === "map") return 0;
+    if (range === "layer" && picture) return picture[1];
     if (range === "layer" && figures) return figures.reach;
     return (range === "layer" ? layerReach : modelReach)(held, tensor, store.all());
-  }, [held, tensor, store, range, arrived, figures]);
+  }, [held, tensor, store, range, arrived, figures, picture]);
   const reachOf = useMemo(() => (range === "map" ? (plane: Pick<Plane, "low" | "high">) => reach([plane as Plane]) : () => known), [range, known]);
   if (!held) return "";
   if (!tensor || !made || !view || !store) return whyNot(held, path, kind, port);
   if (made.problem) return made.problem;
-  return { tensor, given: made.given, text: slicesText(made.given, tensor.value.shape), view, store, order, reachOf };
+  return { tensor, given: made.given, text: slicesText(made.given, tensor.value.shape), view, store, order, reachOf, colours, picture };
 }
 
 /** The most active first: as the figures per channel of the same record say, else as all the planes say once they are here. */
 function useOrder(held: Held | null, tensor: HeldTensor | null, view: MapView | null, store: PlaneStore | null): number[] | null {
   const [found, setFound] = useState<{ store: PlaneStore; order: number[] } | null>(null);
-  const wanted = mapOrder.value === "activity";
+  const wanted = mapOrder.value === "activity" && !(tensor && WEIGHT_KINDS.has(tensor.value.kind));
   useEffect(() => {
     if (!wanted || !held || !tensor || !view || !store || view.count < 2) return setFound(null);
     let isCurrent = true;

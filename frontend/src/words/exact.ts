@@ -99,6 +99,6 @@ export const exactWords = {
     empty: "There is nothing to follow: this record holds no outputs.",
     mapsOf: (shown: number, all: number) => (shown < all ? `${shown} of ${all.toLocaleString("en")} maps` : all === 1 ? "" : `${all} maps`),
     reach: (end: string, samples: number) => (samples > 1 ? `colours ±${end}, as in all ${samples.toLocaleString("en")} samples` : `colours ±${end}`),
-    repeats: (n: string) => n,
+    picture: (black: number, white: number) => `${String(black).replace("-", "−")} black, ${white} white`,
   },
 };
