@@ -67,6 +67,24 @@ def test_a_function_that_is_traced_once_has_no_retrace(tmp_path: Path) -> None:
     assert layerflow.open(str(tmp_path)).execution().traces == 1
 
 
+@pytest.mark.parametrize("loop", ["fit", "function"])
+def test_what_is_said_of_a_trace_names_its_variant(loop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if loop == "fit":
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)], name="small")
+        model.compile("sgd", "mse")
+        callback = layerflow.LayerFlow(tmp_path, every=1, what="outputs")
+        model.fit(np.ones((8, 3)), np.ones((8, 1)), batch_size=2, verbose=0, callbacks=[callback])
+    else:
+        with layerflow.Recorder(tmp_path, every=1, what="outputs") as recorder:
+            train_step = recorder.function(lambda x: layerflow.summary.tap("x", x))
+            for _ in range(3):
+                train_step(FLOATS)
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("LayerFlow: traced ")]
+    assert ["with exact values" in line for line in said] == [True, False]
+    assert "with statistics" in said[1]
+    assert all(line.endswith("every variant is traced when it is first needed") for line in said)
+
+
 def test_a_fit_on_data_of_another_shape_names_the_part_of_the_batch(tmp_path: Path) -> None:
     symbol = keras.Input((None, models.WIDTH))
     model = keras.Model(symbol, keras.layers.Dense(1)(symbol))

@@ -26,7 +26,7 @@ from .recording import Recording, suspended
 from .replicas import Replicas, Share
 from .signatures import Signatures, bound
 from .variants import Captured, Needs
-from .warn import say
+from .warn import say_traced
 
 
 class Owner(Protocol):
@@ -157,7 +157,7 @@ class RecordedFunction:
             trace.outcome.graph.execution = self._report(seconds)
             fates.mark_compiled(trace.outcome.graph)
             calls = len(trace.outcome.graph.calls) + sum(len(share.outcome.graph.calls) for share in trace.shares)
-            say(f"traced the recording twin of {self.__name__} in {seconds:.1f} s ({calls} calls)")
+            say_traced(self.__name__, names, seconds, calls)
             if profile is not None:
                 profile.reason = profile.reason or timing.TRACED
         traced = seconds if trace is self._newest else 0.0

@@ -22,7 +22,7 @@ from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
 from .recording import Recording
 from .signatures import Signatures
-from .warn import say
+from .warn import say_traced
 
 _MADE_UP_NAME = re.compile(r"(input|input_layer|keras_tensor)(_[0-9]+)?|.*_input")
 """Names that Keras gives to inputs by counting; they differ from process to process, and say nothing."""
@@ -211,7 +211,8 @@ class StepVariant:
         trace.outcome.graph.execution = report
         fates.mark_compiled(trace.outcome.graph)
         if not self._eager:
-            say(f"traced the recording step of {self.model.name!r} in {seconds:.1f} s ({len(trace.outcome.graph.calls)} calls)")
+            names = {instrument.name for instrument in self.instruments}
+            say_traced(f"the step of {self.model.name!r}", names, seconds, len(trace.outcome.graph.calls))
 
     def _function(self, step: Callable[[Any], Any]) -> Any:
         """`step` over one batch as Keras makes it: in the strategy's replicas, with its logs reduced, traced unless eager."""

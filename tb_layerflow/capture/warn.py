@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 import warnings
+from collections.abc import Collection
 
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")
 BACKGROUND_THREAD = "layerflow-writer"
@@ -60,6 +61,13 @@ class Voice:
 def without_colours(text: str) -> str:
     """A text without the terminal's colours, which Keras puts into the messages of its errors."""
     return _COLOURS.sub("", text)
+
+
+def say_traced(what: str, instruments: Collection[str], seconds: float, calls: int) -> None:
+    """That a recording variant was traced, and which: one measures exact values too, the other does not."""
+    variant = "with exact values" if "values" in instruments else "with statistics"
+    why = "every variant is traced when it is first needed"
+    say(f"traced {what} recorded {variant} in {seconds:.1f} s ({calls} calls): {why}")
 
 
 def say(sentence: str) -> None:
