@@ -46,6 +46,8 @@ export interface RecordTable {
   batchSize: number;
   lossScale: number;
   skipped: boolean;
+  /** [calls, 2]: how long each call's operations ran forward and backward, in seconds; where that was measured. */
+  seconds?: Float64Array | undefined;
 }
 
 /** One layer loss over the steps: which call, which of the three forms, whose labels. */
@@ -282,5 +284,6 @@ export function recordTable({ header, arrays }: BinaryAnswer): RecordTable {
     batchSize: (header.batch_size ?? 0) as number,
     lossScale: (header.loss_scale ?? 0) as number,
     skipped: Boolean(header.skipped),
+    seconds: arrays.get("seconds") as Float64Array | undefined,
   };
 }

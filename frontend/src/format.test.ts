@@ -26,7 +26,7 @@ test("a part never reads as all or nothing when it is not", () => {
 
 test("counts, times and shapes read as people write them", () => {
   expect([count(294912), rough(160), rough(20_300), rough(823_000), rough(25_600_000)]).toEqual(["294,912", "160", "20.3 k", "0.82 M", "25.6 M"]);
-  expect([duration(0.0000042), duration(0.031), duration(2.44), duration(600)]).toEqual(["4.2 µs", "31 ms", "2.4 s", "10 min"]);
+  expect([duration(0.0000042), duration(0.00015), duration(0.031), duration(2.44), duration(600)]).toEqual(["4.2 µs", "150 µs", "31 ms", "2.4 s", "10 min"]);
   expect([shape([-1, 24, 24, 16]), shape([]), shape(null)]).toEqual(["?×24×24×16", "scalar", "?"]);
 });
 

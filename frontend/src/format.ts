@@ -61,7 +61,7 @@ export function ofColumn(column: string, value: number, write: (value: number) =
 
 /** Seconds as people say them: 3.1 ms, 2.4 s, 3 min. */
 export function duration(seconds: number): string {
-  if (seconds < 1e-3) return `${(seconds * 1e6).toPrecision(2)} µs`;
+  if (seconds < 1e-3) return `${Number((seconds * 1e6).toPrecision(2))} µs`;
   if (seconds < 1) return `${Number((seconds * 1e3).toPrecision(2))} ms`;
   return seconds < 90 ? `${Number(seconds.toPrecision(2))} s` : `${Math.round(seconds / 60)} min`;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,10 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trained = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name="only")])
     trained.compile("sgd", "mse")
     x, y = numbers.normal(size=(8, 3)).astype("float32"), numbers.normal(size=(8, 2)).astype("float32")
-    probed = layerflow.summary.LayerFlow(folder / "probed", probe=(x, y), values="none", what=("outputs", "errors", "weights"))
-    trained.fit(x, y, verbose=0, callbacks=[probed])
+    probed = layerflow.summary.LayerFlow(
+        folder / "probed", probe=(x, y), values="none", what=("outputs", "errors", "weights", "timing")
+    )
+    trained.fit(x, y, batch_size=4, epochs=6, verbose=0, callbacks=[probed])
     return folder
 
 
@@ -246,6 +249,18 @@ def test_a_probe_says_that_it_changes_no_weights_and_leads_to_the_training(brows
     assert said.startswith("Nothing is trained in the stream “probe”: its records change no weights. The statistics")
     browser.click(".panel .sentence button")
     browser.wait("document.querySelector('.statistics.numbers [data-kind=update]') !== null")
+
+
+def test_a_calls_title_says_how_long_it_took_and_what_it_costs(browser: Chromium, served: str, logs: Path) -> None:
+    stream = reader.LogDir(logs).run("probed").stream("train")
+    step = int(stream.steps[-1])
+    browser.open(served, {"run": "probed", "stream": "train", "call": "only", "step": step})
+    browser.wait("document.querySelectorAll('.inspector .title p').length === 3")
+    _, cost, took = browser.evaluate("[...document.querySelectorAll('.inspector .title p')].map((one) => one.textContent)")
+    assert cost == f"{4 * (2 * 3 * 2 + 2)} FLOP · output {4 * 2 * 4} B · of the whole batch"
+    units = {"µs": 1e-6, "ms": 1e-3, "s": 1}
+    said = [float(number) * units[unit] for number, unit in re.findall(r"([\d.]+) (µs|ms|s) ", took)]
+    assert said == pytest.approx(list(stream.seconds(step)["only"]), rel=0.051)
 
 
 def test_another_run_is_asked_only_for_streams_that_it_has(browser: Chromium, served: str) -> None:

@@ -1,9 +1,9 @@
 /** The inspector: the chosen call in panels, or the overview where nothing is chosen. */
 import { FindingsOfCall } from "../findings/FindingsList";
-import { rough, withUnit } from "../format";
+import { duration, rough, withUnit } from "../format";
 import { Focus } from "../ops/Focus";
 import { choose, tree } from "../selection";
-import { chosen, focus, graph, inspectorOpen, panel } from "../state";
+import { chosen, focus, graph, inspectorOpen, panel, record } from "../state";
 import { statusSentence, words } from "../strings";
 import { Overview } from "./Overview";
 import { PANELS } from "./panels";
@@ -60,6 +60,7 @@ function Title({ call }: { call: number }) {
   const { path, type, kind, layer, status, failed, repeats, outputs, flops, output_bytes: bytes } = at.calls[call]!;
   const layerFacts = layer === null ? null : graph.value!.layers[layer]!;
   const { k, n } = at.occurrence[call]!;
+  const [forward, backward] = [0, 1].map((way) => record.value?.seconds?.[2 * call + way] ?? 0) as [number, number];
   const isGroup = at.children[call]!.length > 0;
   return (
     <div class="title">
@@ -84,6 +85,7 @@ function Title({ call }: { call: number }) {
         {words.inspector.output(bytes == null ? null : withUnit(bytes, "B"))}
         {(flops || bytes) && <> · {words.inspector.each(outputs.some(({ shape }) => shape?.[0] === -1))}</>}
       </p>
+      {forward + backward > 0 && <p title={words.inspector.secondsTitle}>{words.inspector.seconds(duration(forward), duration(backward))}</p>}
       {status && <p class="sentence">{statusSentence(status)}</p>}
       {failed && <p class="sentence bad">■ {words.inspector.failed}</p>}
       <FindingsOfCall call={call} />

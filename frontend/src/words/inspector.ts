@@ -11,6 +11,8 @@ export const inspectorWords = {
     output: (bytes: string | null) => `output ${bytes ?? "size not known"}`,
     each: (isSample: boolean) => (isSample ? "of one sample" : "of the whole batch"),
     workTitle: "Floating-point operations of its forward pass, those of the calls inside it included, and what its outputs take in memory",
+    seconds: (forward: string, backward: string) => `${forward} forward · ${backward} backward`,
+    secondsTitle: "How long its operations ran in this step, over all threads, those of the calls inside it included",
     failed: "This call raised an error while it was recorded.",
     repeats: (count: number) => `Repeated ${count} times in this step: the first and the last are kept.`,
     copy: "copy as Python",
