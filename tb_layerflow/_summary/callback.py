@@ -33,7 +33,7 @@ class LayerFlow:
             "weights" (each variable's value before the step, its gradient as the tape gives it, of the unscaled loss and before
             any clipping, and its update in the step), "losses" (layer losses; on by itself for a labelled probe of 64 samples),
             "timing" (how long each call took, forward and backward, by TensorFlow's profiler; on the CPU, traced and not compiled
-            by XLA; a recorded step then takes a few times as long).
+            by XLA; a recorded step of many small operations then takes up to three times as long).
         layers: None for all; or names, paths, globs, layer objects, layer classes, a callable of the layer, or a list of those.
             A name without "/" matches at any depth; "*" stops at "/", "**" does not. The structure of the model is always whole.
         statistics: "auto" takes std, zero, nan, pos_inf, neg_inf and histograms from a stated part of each tensor; "exact" from

@@ -1,7 +1,8 @@
 """Measured seconds of each call, forward and backward: TensorFlow's profiler looks on while a recorded step runs.
 
 The profiler says which operation of the graph ran when, on which thread. An operation's seconds are its call's; those of
-LayerFlow's own operations are nobody's, and a fused one is the call's whose name it kept. Knows no Keras.
+LayerFlow's own operations are nobody's, and a fused one is the call's whose name it kept. Of replicas the first is told. Knows no
+Keras.
 """
 
 from __future__ import annotations
