@@ -249,7 +249,7 @@ def _faults() -> Iterator[tuple[str, str, Fault, tuple[str, ...], int, tuple[str
         Fault(labels=_shuffled, optimizer=lambda: keras.optimizers.SGD(1e-4)),
         (".",),
         0,
-        (),
+        ("update_too_small",),  # of the digits through an MLP every update is below 1e-5 of its weight
     )
     yield "stopped", "disconnected", Fault(behind={"h2": lambda: Stops(name="stop")}), ("h1", "h2"), 0, (
         *STUCK, "worse_readout")  # fmt: skip

@@ -57,9 +57,11 @@ def attributed(
     Definition: a finding follows from another if it is of a rule and at a place that CONSEQUENCES names, and was found no more
     than `records` records before it where it is one of things that come back or stay (a fault may take some to show), or if it
     is the same fault of another call of the same layer. Layers that get no more errors may become silent themselves, later: no
-    one holds them. A wild error spoils what comes back through earlier calls in its own record already. That the
-    loss does not fall follows from any of them unless it did not fall before (`trend_before`, of a step); if it rose, what is
-    wild later follows from that.
+    one holds them. A wild error spoils what comes back through earlier calls in its own record already, and in the fit's first
+    step, before any update, all that is linked. That the loss does not fall follows from any of them unless it did not fall
+    before (`trend_before`, of a step); if it rose, what is wild later follows from that. Dead units beside living ones (`units`
+    in the evidence) explain nothing but what can be read from them; a kernel of one number (`value`) also what its own layer
+    puts out.
     """
     places = _Places(observed)
 
@@ -73,9 +75,13 @@ def attributed(
         where = CONSEQUENCES.get(cause.rule, {}).get(one.rule)
         if where == LATER:
             at_once = (cause.rule, one.rule) == ("exploding_errors", "update_too_large") and one.step == cause.step
-            return one.step > cause.step or (at_once and places.holds(HERE_AND_BEFORE, one, cause))
+            return one.step > cause.step or (at_once and places.holds(HERE_AND_BEFORE if one.step else LINKED, one, cause))
+        if "units" in cause.evidence and one.rule != "worse_readout":
+            return False
         if cause.rule in ("dead_units", "constant") and where == BEHIND and one.step > cause.step:
             where = LINKED
+        if cause.rule == "poor_initialisation" and where == BEHIND and "value" in cause.evidence:
+            where = HERE_AND_BEHIND
         slack = limits.records if one.rule in ("vanishing_errors", "worse_readout", *_STILL) else 0
         since = observed.steps[max(int((observed.steps < cause.step).sum()) - slack, 0)]
         return where is not None and one.step >= since and places.holds(where, one, cause)

@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     rules_errors.vanishing_errors,
     rules_errors.disconnected,
     rules_outputs.dead_units,
+    rules_channels.units_without_gradient,
     rules_outputs.saturated,
     rules_outputs.constant,
     rules_outputs.poor_initialisation,
@@ -42,12 +43,17 @@ def findings(observed: Observed, limits: Limits | None = None) -> list[Finding]:
     """All findings that follow from no other (see `causes`): failures first, then by step, then in the order of the calls.
 
     What comes after the first number that is none says nothing about its cause: the other rules look at the records before it.
+    Records of which the loss scaler let nothing stay (see `rules_numbers.passing`) spoil no others, and are left out alone.
     """
     chosen = limits or Limits()
     found = rules_numbers.non_finite(observed, chosen)
-    sound = observed.before(found[0].step) if found else observed
+    passing = rules_numbers.passing(observed)
+    spoilt = rules_numbers.non_finite(observed.kept(~passing), chosen) if passing.any() else found
+    until = observed.before(spoilt[0].step) if spoilt else observed
+    sound = until.kept(~passing[: len(until.steps)]) if passing.any() else until
     if len(sound.steps):
-        others = [finding for rule in RULES[1:] for finding in rule(sound, chosen)]
+        others = rules_numbers.loss_scaler_skips(until, chosen)
+        others += [finding for rule in RULES[2:] for finding in rule(sound, chosen)]
 
         @functools.cache
         def trend_before(step: int) -> float:

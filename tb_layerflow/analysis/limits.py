@@ -19,11 +19,13 @@ class Limits:
     exploding_growth: float = 1e2
     vanishing_error: float = 2e-4
     dead_share: float = 0.97
+    dead_units: float = 0.72
     dead_channels: float = 0.25
     saturated: float = 0.97
     constant: float = 1e-5
     update_too_large: float = 0.4
     update_too_small: float = 1e-6
+    rate_too_small: float = 2e-5
     initial_gain: float = 5.0
     initial_fade: float = 0.02
     readout_drop: float = 0.2
@@ -32,6 +34,7 @@ class Limits:
     readout_loss: float = 2.0
     loss_fall: float = 0.1
     loss_trend: float = 2.5
+    loss_spread: float = 1.0
     loss_records: int = 12
     loss_span: int = 20
     skipped_share: float = 0.25

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -86,7 +86,8 @@ class Observed:
     `statistics` holds those of the kinds `output`, `error`, `weight`, `weight_gradient` and `update` that were recorded, all over
     the same `steps`; `losses` the model's own, NaN where a record lacks them; `layer_losses` are rows.
     `channels`, of a call's path and output port, gives the per-channel figures of some of the records that hold exact values:
-    (step, float32 [5, channels]: mean, std, min, max, share of zeros).
+    (step, float32 [5, channels]: mean, std, min, max, share of zeros). `is_cut` says that there is no later record to judge by:
+    the next holds numbers that are none.
     """
 
     graph: Graph
@@ -98,10 +99,15 @@ class Observed:
     layer_losses: Sequence[LossRow] = ()
     ledger: Sequence[LedgerEntry] = ()
     channels: Callable[[str, int], Sequence[tuple[int, Figures]]] = lambda path, port: ()
+    is_cut: bool = False
 
     def before(self, step: int) -> Observed:
-        """The same without the records from a step on."""
-        kept = self.steps < step
+        """The same without the records from a step on, as what ends there."""
+        return replace(self.kept(self.steps < step), is_cut=True)
+
+    def kept(self, kept: NDArray[np.bool_]) -> Observed:
+        """Some of the records: bool [records]."""
+        steps = set(self.steps[kept].tolist())
         return Observed(
             graph=self.graph,
             steps=self.steps[kept],
@@ -109,9 +115,10 @@ class Observed:
             losses={name: values[kept] for name, values in self.losses.items()},
             skipped=self.skipped_steps[kept],
             batch_size=self.batch_size[kept] if len(self.batch_size) == len(kept) else self.batch_size,
-            layer_losses=[row for row in self.layer_losses if row.step < step],
+            layer_losses=[row for row in self.layer_losses if row.step in steps],
             ledger=self.ledger,
-            channels=lambda path, port: [one for one in self.channels(path, port) if one[0] < step],
+            channels=lambda path, port: [one for one in self.channels(path, port) if one[0] in steps],
+            is_cut=self.is_cut,
         )
 
     @cached_property

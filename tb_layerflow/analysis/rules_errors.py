@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,9 +65,12 @@ def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
 
     Definition: at some output of a call that is followed by others and stands before none that reaches it otherwise, the l2 of
     the error is below `vanishing_error` times that at the model's end, and stays so (see `staying`); the finding names the
-    call through which it shrank the most. Ends where the error is itself almost zero (below 1e-12: the model has learnt all) do
-    not count, nor calls that put out, or get, one number only: other findings name the cause. Source: Hochreiter 1991; Bengio et
-    al. 1994, Learning long-term dependencies with gradient descent is difficult.
+    call through which it shrank the most, and counts those that shrink it at least half as much (on a logarithmic scale): of
+    many that each let a part through none is the cause alone. Of a call without weights that puts out fewer numbers than it
+    gets, a factor of the root of their ratio does not count: an average shares the error out, and loses none of it. Ends where
+    the error is itself almost zero (below 1e-12: the model has learnt all) do not count, nor calls that put out, or get, one
+    number only: other findings name the cause. Source: Hochreiter 1991; Bengio et al. 1994, Learning long-term dependencies with
+    gradient descent is difficult.
     """
     flow = _Flow(observed)
     if not flow.paths:
@@ -81,15 +86,18 @@ def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
     number = observed.numbers[path]
     if observed.silent(number, place) or observed.fed_nothing(number, place):
         return []
-    message = (
-        f"only {best[place]:.3g} of the error at the model's end reaches its beginning; {path} passes on {factor:.3g} of it."
-    )
-    evidence = {"ratio": float(best[place]), "factor": factor, "limit": limits.vanishing_error}
+    alike = [one for one, by in flow.factors(place, shared_out=False) if by <= np.sqrt(factor)]
+    count = len(alike) - 1
+    others = f", and {count} other {'call shrinks' if count == 1 else 'calls shrink'} it too" if count else ""
+    reach = f"only {best[place]:.3g} of the error at the model's end reaches its beginning"
+    message = f"{reach}; {path} passes on {factor:.3g} of it{others}."
+    evidence = {"ratio": float(best[place]), "factor": factor, "limit": limits.vanishing_error, "chain": alike}
     return [Finding("vanishing_errors", path, int(observed.steps[place]), message, evidence)]
 
 
 class _Flow:
     """The l2 of the errors at all leaf outputs, float64 [steps, outputs], in the order of the calls; NaN where it is not finite.
+    `counts` are their elements.
 
     `end` is the l2 of the last outputs that have an error, `firsts` the outputs of the trained layers that stand first.
     """
@@ -98,7 +106,7 @@ class _Flow:
         self._observed = observed
         self._numbers: list[int] = []
         self.paths: list[str] = []
-        columns = []
+        columns, counts = [], []
         for number, call in enumerate(observed.graph.calls):
             if number in observed.groups or call.kind == "input":
                 continue
@@ -108,8 +116,10 @@ class _Flow:
                     self._numbers.append(number)
                     self.paths.append(call.path)
                     columns.append(series)
+                    counts.append(observed.series("error", call.path, port, "count"))
         found: Floats = np.array(columns).T if columns else np.zeros((len(observed.steps), 0))
         self.l2: Floats = np.where(np.isfinite(found), found, np.nan)
+        self.counts: Floats = np.array(counts).T if counts else found
         self.end: Floats = self.l2[:, -1] if self.paths else np.zeros(len(observed.steps))
         self.firsts = self._first_trained()
 
@@ -131,18 +141,25 @@ class _Flow:
 
     def strongest(self, place: int, *, shrinking: bool = False) -> tuple[str, float]:
         """The call that changed the error the most at one record, and by what factor, from its output back to its inputs."""
+        choose = min if shrinking else max
+        changes = [*self.factors(place, shared_out=not shrinking), (self.paths[0], 1.0)]
+        return choose(changes, key=lambda one: one[1])
+
+    def factors(self, place: int, *, shared_out: bool) -> Iterator[tuple[str, float]]:
+        """(path, factor) of each call whose inputs have an error; with `shared_out`, what averages share out counts as lost."""
         position = {number: index for index, number in enumerate(self._numbers)}
-        best, path = 1.0, self.paths[0]
         for index, number in enumerate(self._numbers):
             call = self._observed.graph.calls[number]
-            sources = [self._observed.origin(number, port)[0] for port in range(len(call.inputs))]
-            before = [self.l2[place, position[source]] for source in sources if source in position]
-            if not before or not self.l2[place, index] > 0:
+            sources = [position[source] for source in self._observed.sources(number) if source in position]
+            if not sources or not self.l2[place, index] > 0:
                 continue
-            factor = float(max(before) / self.l2[place, index])
-            if (factor < best) if shrinking else (factor > best):
-                best, path = factor, call.path
-        return path, best
+            before = max(sources, key=lambda source: np.nan_to_num(self.l2[place, source], nan=-1.0))
+            factor = float(self.l2[place, before] / self.l2[place, index])
+            layer = None if call.layer is None else self._observed.graph.layers[call.layer]
+            if not shared_out and (layer is None or not layer.weights):
+                factor /= min(np.sqrt(self.counts[place, index] / self.counts[place, before]), 1.0)
+            if np.isfinite(factor):
+                yield call.path, factor
 
 
 def _largest(values: Floats) -> Floats:

@@ -41,6 +41,13 @@ def non_finite(observed: Observed, limits: Limits) -> list[Finding]:
     return [_first(observed, bad, bool(lost[place]), place, good)]
 
 
+def passing(observed: Observed) -> NDArray[np.bool_]:
+    """Per record, whether outputs are not finite but nothing of that stays: the loss scaler skipped the update, and the weights
+    are finite.
+    """
+    return observed.skipped_steps & _bad(observed, "output").any(1) & ~_bad(observed, "weight").any(1)
+
+
 def _bad(observed: Observed, kind: str) -> NDArray[np.bool_]:
     found = observed.statistics.get(kind)
     if found is None:
@@ -121,7 +128,7 @@ def loss_scaler_skips(observed: Observed, limits: Limits) -> list[Finding]:
     if share <= limits.skipped_share and not tail:
         return []
     step = int(observed.steps[int(np.argmax(skipped))])
-    message = (
-        f"the loss scaler skipped {int(later.sum())} of {len(later)} recorded updates: gradients overflow in half precision."
-    )
+    spoilt = int(passing(observed).sum())
+    why = f"in {spoilt} records outputs are not finite" if spoilt else "gradients overflow in half precision"
+    message = f"the loss scaler skipped {int(later.sum())} of {len(later)} recorded updates: {why}."
     return [Finding("loss_scaler_skips", ".", step, message, {"share": share, "limit": limits.skipped_share})]

@@ -161,13 +161,13 @@ def poor_initialisation(observed: Observed, limits: Limits) -> list[Finding]:
     starts (see `usual_l2`) is above 0.8 times the one or below twice the other: where its size is what it should be, inputs, a
     bias or chance did it. Before a squashing activation, whose output says nothing of it, the kernel's takes the place of both.
     Or a trainable kernel of more than one input and output holds one number only, which is not 0 (symmetry is then never
-    broken). Kernels of zeros are left out: people start residual branches and heads with them on purpose. Source: He et al.
-    2015, Delving deep into rectifiers, keep the scale of activations; Glorot and Bengio 2010. Healthy kernels are between 0.1
-    and 3 times the usual.
+    broken). Kernels of zeros are named where they stay for `records` records because their gradient is exactly zero too; others
+    are left out: people start residual branches and heads with them on purpose. Source: He et al. 2015, Delving deep into
+    rectifiers, keep the scale of activations; Glorot and Bengio 2010. Healthy kernels are between 0.1 and 3 times the usual.
     """
     if not len(observed.steps) or observed.steps[0] >= 10:
         return []
-    return [*_gains(observed, limits), *_alike(observed)]
+    return [*_gains(observed, limits), *_alike(observed), *_zeros(observed, limits)]
 
 
 def _gains(observed: Observed, limits: Limits) -> Iterator[Finding]:
@@ -222,6 +222,18 @@ def _alike(observed: Observed) -> Iterator[Finding]:
             if low is not None and high is not None and low[0] == high[0] != 0:
                 message = f"every element of {layer.path}/{weight.name} starts as {low[0]:.4g}: its units can never differ."
                 evidence = {"value": float(low[0]), "weight": weight.name}
+                yield Finding("poor_initialisation", layer.path, int(observed.steps[0]), message, evidence)
+
+
+def _zeros(observed: Observed, limits: Limits) -> Iterator[Finding]:
+    for layer in observed.graph.layers:
+        for number, weight in enumerate(layer.weights):
+            if not (layer.trainable and is_kernel(weight)) or len(observed.steps) < limits.records:
+                continue
+            given = [observed.series(kind, layer.path, number, "l2") for kind in ("weight", "weight_gradient")]
+            if all(series is not None and not series[: limits.records].any() for series in given):
+                message = f"{layer.path}/{weight.name} starts as zeros, and no gradient ever changes them."
+                evidence = {"value": 0.0, "weight": weight.name}
                 yield Finding("poor_initialisation", layer.path, int(observed.steps[0]), message, evidence)
 
 

@@ -97,50 +97,65 @@ def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
 
     Definition, for trainable kernels (two axes or more, no biases): the l2 of the update over the l2 of the weight, or over that
     of a weight of its shape as it usually starts (see `usual_l2`) where that is more: one that starts at nothing grows many
-    times over, and does well. Too large: in `records` records in a row the ratio's geometric mean is above `update_too_large`,
-    and none is below a fifth of it; or in one it is twenty times that. Too small, for layers that errors reach (see `_reached`):
-    the ratio is above zero and at most `update_too_small` in every record, or in all from one on that are a
-    third of them and `loss_records` or more (a rate that falls to nothing at the end is a schedule), records left out in which
-    the error at the model's end is below a thousandth of its largest: where all is learnt, updates are small. Around 1e-3 is
-    usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); the fastest healthy trainings reach 0.2 at the start.
+    times over, and does well. Too large: in `records` records in a row (in all, where numbers that are none come before there are
+    so many) the ratio's geometric mean is above `update_too_large`, and none is below a fifth of it; or in one it is twenty times
+    that. Too small, for layers that errors reach (see `_reached`): the ratio is above zero and at most `update_too_small`, or
+    `rate_too_small` where no kernel of the model has more in that record (a layer may be slow by itself, a model is by its
+    rate), in every record, or in all from one on that are a third of them and `loss_records` or more (a rate that falls to
+    nothing at the end is a schedule), records left out in which the error at the model's end is below a thousandth of its
+    largest (where all is learnt, updates are small) or the weight's gradient is zero (its decay alone moves it). Around 1e-3 is
+    usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); the fastest healthy trainings reach 0.2 at the start, the
+    slowest 2e-3 in some record.
     """
     found = []
-    types = {layer.path: layer.type for layer in observed.graph.layers}
+    given = list(_ratios(observed))
     is_settled = _settled(observed)
-    for path, weight, number, update in _trainable(observed, "update", "l2", kernels=True):
-        size = observed.series("weight", path, number, "l2")
-        if size is None:
-            continue
-        known = (update > 0) & (size >= 0) & np.isfinite(update) & np.isfinite(size)
-        if known.sum() < limits.records:
-            continue
-        steps = observed.steps[known]
-        ratio = update[known] / np.maximum(size[known], usual_l2(weight, types[path]))
-        place = _too_large(ratio, limits)
+    fastest = np.nan_to_num([ratio for _, _, ratio, _ in given]).max(0, initial=0.0)
+    limit = np.where(fastest <= limits.rate_too_small, limits.rate_too_small, limits.update_too_small)
+    for path, weight, ratio, is_pulled in given:
+        known = np.isfinite(ratio)
+        ratio, steps = ratio[known], observed.steps[known]
+        place = _too_large(ratio, limits, min(limits.records, len(ratio)) if observed.is_cut else limits.records)
         if place is not None:
             held = float(ratio[place])
             message = f"an update of {path}/{weight.name} is {held:.2g} times its weight: the learning rate is too large for it."
             evidence = {"ratio": held, "limit": limits.update_too_large, "weight": weight.name}
             found.append(Finding("update_too_large", path, int(steps[place]), message, evidence))
             continue
-        ratio, steps = ratio[~is_settled[known]], steps[~is_settled[known]]
-        small = ratio > limits.update_too_small
-        since = int(np.flatnonzero(small)[-1]) + 1 if small.any() else 0
+        counts = (is_pulled & ~is_settled)[known]
+        ratio, steps = ratio[counts], steps[counts]
+        is_large = ratio > limit[known][counts]
+        since = int(np.flatnonzero(is_large)[-1]) + 1 if is_large.any() else 0
         is_small = limits.records <= len(ratio) and (since == 0 or len(ratio) - since >= max(limits.loss_records, len(ratio) / 3))
         if is_small and _reached(observed, path, int(np.searchsorted(observed.steps, steps[since])), limits):
             reach = float(ratio[since:].max())
             message = f"an update of {path}/{weight.name} stays at {reach:.2g} of its weight or less: it learns next to nothing."
-            evidence = {"largest": reach, "limit": limits.update_too_small, "weight": weight.name}
+            evidence = {"largest": reach, "limit": float(limit[known][counts][since:].min()), "weight": weight.name}
             found.append(Finding("update_too_small", path, int(steps[since]), message, evidence))
     return found
 
 
-def _too_large(ratio: Floats, limits: Limits) -> int | None:
-    """The place of the first record of those that show too large an update."""
-    with np.errstate(divide="ignore"):
-        several = np.lib.stride_tricks.sliding_window_view(np.log(ratio), limits.records)
-    limit = np.log(limits.update_too_large)
-    wide = np.flatnonzero((several.mean(1) > limit) & (several.min(1) > limit - np.log(5)))
+def _ratios(observed: Observed) -> Iterator[tuple[str, Weight, Floats, NDArray[np.bool_]]]:
+    """(layer path, weight, ratio, whether it has a gradient) of each trainable kernel that moves, [records]; NaN where nothing
+    does, or nobody knows. Without a gradient all that moves it is its decay.
+    """
+    types = {layer.path: layer.type for layer in observed.graph.layers}
+    for path, weight, number, update in _trainable(observed, "update", "l2", kernels=True):
+        size, gradient = (observed.series(kind, path, number, "l2") for kind in ("weight", "weight_gradient"))
+        if size is None:
+            continue
+        known = (update > 0) & (size >= 0) & np.isfinite(update) & np.isfinite(size)
+        if known.any():
+            ratio = np.where(known, update, np.nan) / np.maximum(np.where(known, size, np.nan), usual_l2(weight, types[path]))
+            yield path, weight, ratio, np.ones(len(ratio), np.bool_) if gradient is None else gradient != 0
+
+
+def _too_large(ratio: Floats, limits: Limits, records: int) -> int | None:
+    """The place of the first record of those that show too large an update, by itself or in so many in a row."""
+    wide, limit = np.zeros(0, np.int64), np.log(limits.update_too_large)
+    if len(ratio) >= records:
+        several = np.lib.stride_tricks.sliding_window_view(np.log(ratio), records)
+        wide = np.flatnonzero((several.mean(1) > limit) & (several.min(1) > limit - np.log(5)))
     once = np.flatnonzero(ratio > 20 * limits.update_too_large)
     places = [int(found[0]) for found in (wide, once) if len(found)]
     return min(places, default=None)
@@ -169,8 +184,9 @@ def loss_does_not_fall(observed: Observed, limits: Limits) -> list[Finding]:
     """Training does not lower the loss.
 
     Definition, from `loss_records` records over `loss_span` steps on: the median of the last third of the losses is above 1 -
-    `loss_fall` times that of the first third (for losses below zero: not below it by `loss_fall` of its magnitude), and over the
-    last two thirds the losses do not go down: the rank correlation with time times the root of the number of records less one,
+    `loss_fall` times that of the first third (of losses that may be below zero a share means nothing: the mean of the last third
+    is below those of the first third and of the first tenth by less than `loss_spread` standard errors), and over the last two
+    thirds the losses do not go down: the rank correlation with time times the root of the number of records less one,
     which is normal for losses that only vary (Spearman 1904), is above -`loss_trend`. A loss that has only fallen to what
     it costs to know nothing (labels that have nothing to do with their samples) does both. One number per stream; a probe's
     losses are less noisy than a batch's.
@@ -185,7 +201,12 @@ def loss_does_not_fall(observed: Observed, limits: Limits) -> list[Finding]:
     third = len(known) // 3
     early, late = float(np.median(known[:third])), float(np.median(known[-third:]))
     trend = _trend(known[third:])
-    if early - late >= limits.loss_fall * abs(early) or trend < -limits.loss_trend or abs(early) < 1e-9:
+    if known.min() < 0:
+        starts = (known[:third], known[: max(len(known) // 10, 3)])
+        has_fallen = max(_fall(start, known[-third:]) for start in starts) >= limits.loss_spread
+    else:
+        has_fallen = early - late >= limits.loss_fall * early
+    if has_fallen or trend < -limits.loss_trend or abs(early) < 1e-9:
         return []
     message = f"the loss does not fall: {early:.4g} in the first third of the records, {late:.4g} in the last."
     evidence = {"early": early, "late": late, "trend": trend, "limit": limits.loss_fall}
@@ -198,3 +219,9 @@ def _trend(losses: Floats) -> float:
     if not ranks.std() > 0:
         return 0.0
     return float(np.corrcoef(ranks, np.arange(len(losses)))[0, 1] * np.sqrt(len(losses) - 1))
+
+
+def _fall(early: Floats, late: Floats) -> float:
+    """How many standard errors the mean of later losses is below that of earlier ones; 0 where they are all the same."""
+    error = np.sqrt(early.var(ddof=1) / len(early) + late.var(ddof=1) / len(late))
+    return float((early.mean() - late.mean()) / error) if error > 0 else 0.0
