@@ -120,6 +120,17 @@ def test_a_model_is_slow_by_its_rate_where_none_of_its_kernels_is_faster(tmp_pat
     every = ("first", "second", "third")
     assert found(stream_of(tmp_path / "all", slow(*every))) == {("update_too_small", name, 0) for name in every}
     assert found(stream_of(tmp_path / "two", slow("first", "second"))) == set()
+    warms_up = stream_of(
+        tmp_path / "warms up", lambda kind, name, step, array: array * 3e-4 * (1 + step) if kind == "update" else None
+    )
+    assert found(warms_up) == set()
+
+
+def test_a_model_without_kernels_has_no_rate(tmp_path: Path) -> None:
+    graph = chain()
+    for layer in graph.layers:
+        layer.weights.clear()
+    assert found(stream_of(tmp_path, graph=graph)) == set()
 
 
 def test_a_kernel_that_only_its_decay_moves_has_no_rate_that_is_too_small(tmp_path: Path) -> None:

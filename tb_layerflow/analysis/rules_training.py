@@ -100,18 +100,23 @@ def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
     times over, and does well. Too large: in `records` records in a row (in all, where numbers that are none come before there are
     so many) the ratio's geometric mean is above `update_too_large`, and none is below a fifth of it; or in one it is twenty times
     that. Too small, for layers that errors reach (see `_reached`): the ratio is above zero and at most `update_too_small`, or
-    `rate_too_small` where no kernel of the model has more in that record (a layer may be slow by itself, a model is by its
-    rate), in every record, or in all from one on that are a third of them and `loss_records` or more (a rate that falls to
-    nothing at the end is a schedule), records left out in which the error at the model's end is below a thousandth of its
-    largest (where all is learnt, updates are small) or the weight's gradient is zero (its decay alone moves it). Around 1e-3 is
-    usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); the fastest healthy trainings reach 0.2 at the start, the
-    slowest 2e-3 in some record.
+    `rate_too_small` where no kernel of the model has more in that record (a layer may be slow by itself, a model is by its rate;
+    not before `loss_records` records, nor while the rate warms up: its last third is twice its first), in every record, or in all
+    from one on that are a third of them and `loss_records` or more (a rate that falls to nothing at the end is a schedule),
+    records left out in which the error at the model's end is below a thousandth of its largest (where all is learnt, updates
+    are small) or the weight's gradient is zero (its decay alone moves it). Around 1e-3 is usual (Karpathy 2015, CS231n notes,
+    "Ratio of weights:updates"); the fastest healthy trainings reach 0.2 at the start, the slowest 2e-3 in some record.
     """
     found = []
     given = list(_ratios(observed))
+    if not given:
+        return []
     is_settled = _settled(observed)
     fastest = np.nan_to_num([ratio for _, _, ratio, _ in given]).max(0, initial=0.0)
-    limit = np.where(fastest <= limits.rate_too_small, limits.rate_too_small, limits.update_too_small)
+    third = len(fastest) // 3
+    is_warming_up = len(fastest) < limits.loss_records or np.median(fastest[-third:]) > 2 * np.median(fastest[:third])
+    is_slow = (fastest <= limits.rate_too_small) & (not is_warming_up)
+    limit = np.where(is_slow, limits.rate_too_small, limits.update_too_small)
     for path, weight, ratio, is_pulled in given:
         known = np.isfinite(ratio)
         ratio, steps = ratio[known], observed.steps[known]
