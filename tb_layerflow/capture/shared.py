@@ -1,7 +1,8 @@
 """Calls of functions that many tensors of one shape share, so that a traced step has one operation for each call.
 
 TensorFlow builds, optimises and instantiates every operation of a step's graph, but a function only once, however often it is
-called, as long as it is not put back into the graph where it is called.
+called, as long as it is not put back into the graph where it is called. On a CPU the thread that comes to such a call runs it to
+its end: in TensorFlow's pool it would wait behind the model's own operations, and hold the memory of what it was given meanwhile.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager import context
 
 
 def call(body: Callable[..., Any], *tensors: Any, **settings: Any) -> Any:
@@ -24,7 +26,14 @@ def call(body: Callable[..., Any], *tensors: Any, **settings: Any) -> Any:
     if tf.executing_eagerly():
         return body(*tensors, **settings)
     signature = tuple(None if tensor is None else _signature(tensor) for tensor in tensors)
-    return _function(body, signature, tuple(settings.items()))(*tensors)
+    with context.function_executor_type(_executor()):
+        return _function(body, signature, tuple(settings.items()))(*tensors)
+
+
+@functools.cache
+def _executor() -> str:
+    """What runs a function: one thread where all is on the CPU, TensorFlow's default where there may be several devices."""
+    return "" if tf.config.list_physical_devices("GPU") else "SINGLE_THREADED_EXECUTOR"
 
 
 def _signature(tensor: Any) -> tuple[Any, ...]:
