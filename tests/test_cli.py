@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -194,7 +196,9 @@ def test_show_imports_no_tensorflow(logdir: Path) -> None:
 
 def test_view_serves_the_tab_at_the_address_that_it_prints(logdir: Path) -> None:
     command = [sys.executable, "-m", "tb_layerflow.cli", "view", str(logdir), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as view:
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    heeding = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # what a shell runs behind itself ignores it
+    with subprocess.Popen(command, preexec_fn=heeding, **streams) as view:
         try:
             assert view.stdout is not None
             address = re.fullmatch(r"LayerFlow is at (http://localhost:\d+/)#layerflow\n", view.stdout.readline())
