@@ -14,8 +14,6 @@ from .warn import BACKGROUND_THREAD
 QUEUE_LENGTH = 8
 """Records under way. When so many wait, training waits: nothing recorded is dropped."""
 FLUSH_SECONDS = 1.0
-LARGE_JOBS = 1
-"""Of the records under way, how many may have exact values: each holds them in memory until they are on disk."""
 IDLE_SECONDS = 5.0
 """After so long without a job the thread ends, and with it what it held alive: the log, the layers, the model."""
 
@@ -29,7 +27,6 @@ class Background:
 
     def __init__(self, flush: Callable[[], None], failed: Callable[[BaseException], None]) -> None:
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(QUEUE_LENGTH)
-        self._large = threading.Semaphore(LARGE_JOBS)
         self._flush = flush
         self._failed = failed
         self._thread: threading.Thread | None = None
@@ -38,9 +35,9 @@ class Background:
         self._flushed = 0.0
 
     def submit(self, job: Callable[[], None], *, is_large: bool = False) -> None:
-        """Run `job` after all submitted before it. A large one waits here until those before it are done."""
+        """Run `job` after all submitted before it. A large one waits for those here: each holds much memory."""
         if is_large:
-            job = self._alone(job)
+            self._wait()
         with self._starting:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._work, name=BACKGROUND_THREAD, daemon=True)
@@ -50,21 +47,9 @@ class Background:
             self._drains_at_exit = True
             atexit.register(_drain, weakref.ref(self))
 
-    def _alone(self, job: Callable[[], None]) -> Callable[[], None]:
-        self._large.acquire()
-
-        def released() -> None:
-            try:
-                job()
-            finally:
-                self._large.release()
-
-        return released
-
     def drain(self) -> None:
         """Wait until all submitted jobs have run and what they wrote is flushed."""
-        if self._thread is not None and self._thread.is_alive() and threading.current_thread() is not self._thread:
-            self._jobs.join()
+        self._wait()
         self._do(self._flush)
 
     def close(self) -> None:
@@ -76,6 +61,10 @@ class Background:
                 return
             self._jobs.put(None)
         thread.join()
+
+    def _wait(self) -> None:
+        if self._thread is not None and self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._jobs.join()
 
     def _work(self) -> None:
         while True:

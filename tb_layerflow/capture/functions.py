@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from tb_layerflow.log.records import TIMING, Execution
 
-from . import execution, families, fates, graphs, hooks, nests, raised, statistics, timing
+from . import execution, families, fates, graphs, hooks, nests, raised, timing
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, conclude
@@ -299,10 +299,6 @@ def finish(
     inverse = None if scale is None or not graphs.belongs(scale, recording.graph) else 1.0 / scale
     step.gradient_factor = inverse
     captured = measured_after(instruments, step, outcome)
-    factors = [inverse if is_error else None for is_error in outcome.plan.is_error]
-    captured |= statistics.measure(
-        outcome.plan.tensors, factors, everything=needs.everything, known=outcome.plan.measured
-    )._asdict()
     captured["batch_size"] = recording.batch_size()
     if inverse is not None:
         captured["loss_scale"] = scale
@@ -311,7 +307,6 @@ def finish(
     if recording.scaler is not None:
         captured["scaled_iterations"] = recording.scaled_iterations
         captured["scaled_iterations_after"] = tf.identity(tf.convert_to_tensor(families.iterations_of(recording.scaler)))
-    outcome.plan.forget_tensors()
     return outcome, captured
 
 

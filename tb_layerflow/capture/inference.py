@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from tb_layerflow.log.records import TIMING
 
-from . import execution, families, fates, hooks, nests, statistics, timing, unpack
+from . import execution, families, fates, hooks, nests, timing, unpack
 from .instrument import Step, kept, measured_after, measured_before
 from .outcome import Outcome, conclude
 from .recording import Recording
@@ -160,15 +160,6 @@ class Inference:
         )
         step.y_pred = y_pred
         captured |= measured_after(self.instruments, step, outcome)
-        plan = outcome.plan
-        captured |= statistics.measure(
-            plan.tensors,
-            [None] * len(plan.tensors),
-            everything=self.needs.everything,
-            skip=None if self.needs.everything else done,
-            known=plan.measured,
-        )._asdict()
-        plan.forget_tensors()
         self._traces.append(outcome)
         return captured
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log import records
 
+from . import statistics
 from .outcome import Outcome
 from .recording import Recording
 
@@ -68,12 +69,20 @@ def measured_before(instruments: list[Any], step: Step) -> None:
 
 
 def measured_after(instruments: list[Any], step: Step, outcome: Outcome) -> dict[str, Any]:
-    """What every instrument lets leave the step, under `<instrument>:<name>`."""
-    return {
+    """What every instrument lets leave the step, under `<instrument>:<name>`, and the fields of `statistics.Measured` of all that
+    the plan then has. The plan's tensors are no longer needed afterwards.
+    """
+    leaving = {
         f"{instrument.name}:{name}": tensor
         for instrument in instruments
         for name, tensor in instrument.after(step, outcome).items()
     }
+    plan = outcome.plan
+    factors = [step.gradient_factor if is_error else None for is_error in plan.is_error]
+    skip = None if plan.everything else step.skip
+    leaving |= statistics.measure(plan.tensors, factors, everything=plan.everything, skip=skip, known=plan.measured)._asdict()
+    plan.forget_tensors()
+    return leaving
 
 
 def kept(instruments: list[Any], captured: dict[str, Any], done: int) -> dict[str, Any]:

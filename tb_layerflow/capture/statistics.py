@@ -141,8 +141,7 @@ class _Reducer:
 
     def add_alike(self, tensors: Sequence[Any], factor: Any) -> None:
         """Reduce tensors of one number of elements, which are all of their part, as the rows of one."""
-        floats = [tensor if tensor.dtype == tf.float32 else tf.cast(tensor, tf.float32) for tensor in tensors]
-        rows = raw.Pack(values=[self._ops.flat(one) for one in floats], axis=0)
+        rows = raw.Pack(values=[self._ops.flat(self._ops.floats(tensor, None)) for tensor in tensors], axis=0)
         if factor is not None:
             rows = raw.Mul(x=rows, y=factor)
         along = tf.constant([1])

@@ -16,7 +16,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import execution, families, fates, hooks, nests, raised, statistics, timing
+from . import execution, families, fates, hooks, nests, raised, timing
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
@@ -280,15 +280,10 @@ class StepVariant:
             everything=self.needs.everything,
         )
         captured |= measured_after(self.instruments, step, outcome)
-        factors = [step.gradient_factor if is_error else None for is_error in outcome.plan.is_error]
-        captured |= statistics.measure(
-            outcome.plan.tensors, factors, everything=self.needs.everything, known=outcome.plan.measured
-        )._asdict()
         captured["batch_size"] = _batch_size(batch)
         if scale is not None and optimizer is not None:
             captured["loss_scale"] = scale
             captured["iterations_after"] = tf.identity(tf.convert_to_tensor(families.iterations_of(optimizer)))
-        outcome.plan.forget_tensors()
         captured[f"{_TRACE}{self._number}"] = captured["batch_size"]
         if len(self.traces) == self._number:  # the first replica
             self.traces.append(_Trace(self._number, outcome))
