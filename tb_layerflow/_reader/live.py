@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tb_layerflow.analysis.causes import rules_of
 from tb_layerflow.analysis.findings import KINDS, Finding, Limits, Observed, findings
 from tb_layerflow.log import paths, records
 
@@ -122,7 +123,7 @@ def stop_on(*rules: str) -> OnRecord:
 
     def on_record(record: LiveRecord) -> bool:
         for finding in record.findings():
-            if {finding.rule, *(one.partition(" · ")[0] for one in finding.evidence.get("explains", ()))} & set(rules):
+            if rules_of(finding) & set(rules):
                 if said:
                     return True
                 said.append(finding)

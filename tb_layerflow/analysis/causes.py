@@ -45,6 +45,8 @@ CONSEQUENCES: Mapping[str, Mapping[str, str]] = {
     "worse_readout": {},
 }  # fmt: skip
 """By rule, what follows from it, and where. Of updates that are too small unchanged weights do where they round to nothing."""
+_AT = " · "
+"""Between the rule and the path of what a finding explains."""
 BLOCKING = tuple(rule for rule in CONSEQUENCES if rule != "update_too_small")
 """Rules that say why a loss does not fall."""
 
@@ -94,11 +96,16 @@ def attributed(
             root = further
             seen.add(root)
         if root != place and not causes[root]:
-            explained.setdefault(root, []).append(f"{one.rule} · {one.path}")
+            explained.setdefault(root, []).append(f"{one.rule}{_AT}{one.path}")
         else:
             explained.setdefault(place, [])
     return [replace(found[place], evidence={**found[place].evidence, **({"explains": names} if names else {})})
             for place, names in sorted(explained.items())]  # fmt: skip
+
+
+def rules_of(finding: Finding) -> set[str]:
+    """The finding's own rule and those of what it explains."""
+    return {finding.rule, *(text.partition(_AT)[0] for text in finding.evidence.get("explains", ()))}
 
 
 class _Places:
