@@ -136,7 +136,7 @@ def _chosen(share: float) -> Callable[[Witness], bool]:
     return proved
 
 
-def _sides(share: float, middle: float) -> Callable[[Witness], bool]:
+def sides(share: float, middle: float) -> Callable[[Witness], bool]:
     """Questions of yes and no have the answer on the right side of `middle` in more than this share."""
 
     def proved(witness: Witness) -> bool:
@@ -146,7 +146,7 @@ def _sides(share: float, middle: float) -> Callable[[Witness], bool]:
     return proved
 
 
-def _explains(share: float) -> Callable[[Witness], bool]:
+def explains(share: float) -> Callable[[Witness], bool]:
     """R² (of always answering the mean: 0) above this."""
 
     def proved(witness: Witness) -> bool:
@@ -170,13 +170,13 @@ def healthy() -> list[Case]:
     The most frequent class has 0.31 of the tokens, 0.26 of the letters (what most often follows a letter: 0.33), 0.4 of the wines.
     """
     hosts: list[tuple[Any, int, Callable[[Witness], bool]]] = [
-        (fourth_bodies.questions, 200, _sides(0.9, 0)), (fourth_bodies.lower_half, 300, _explains(0.365)), (fourth_bodies.wines, 120, _chosen(0.95)),
+        (fourth_bodies.questions, 200, sides(0.9, 0)), (fourth_bodies.lower_half, 300, explains(0.365)), (fourth_bodies.wines, 120, _chosen(0.95)),
         (fourth_bodies.scan, 250, _chosen(0.9)), (fourth_bodies.next_token, 250, _chosen(0.55)), (fourth_bodies.experts, 100, _chosen(0.95)),
-        (fourth_bodies.grown_denser, 150, _sides(0.95, 0.5)), (fourth_bodies.together, 250, _sides(0.75, 0.5)),
-        (fourth_bodies.swell, 200, _explains(0.9)), (fourth_bodies.ladder, 150, _chosen(0.95)),
+        (fourth_bodies.grown_denser, 150, sides(0.95, 0.5)), (fourth_bodies.together, 250, sides(0.75, 0.5)),
+        (fourth_bodies.swell, 200, explains(0.9)), (fourth_bodies.ladder, 150, _chosen(0.95)),
     ]  # fmt: skip
     others: list[tuple[Any, Callable[[Witness], bool]]] = [
-        (_story, _chosen(0.345)), (_dark_pixels, _explains(0.6)), (_denoised, _explains(0.85)), (_random_features, _chosen(0.9)),
+        (_story, _chosen(0.345)), (_dark_pixels, explains(0.6)), (_denoised, explains(0.85)), (_random_features, _chosen(0.9)),
         (_accumulated, _chosen(0.95)), (_quantiles, _bounds_hold),
     ]  # fmt: skip
     return [
