@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 
 from tb_layerflow.capture.background import Background
 
@@ -36,3 +38,20 @@ def test_after_a_large_job_that_raises_the_next_runs() -> None:
     background.submit(done.set, is_large=True)
     background.close()
     assert done.is_set() and [type(error) for error in failures] == [ZeroDivisionError]
+
+
+def test_a_job_that_ran_is_let_go_of_at_once() -> None:
+    """A record with exact values has many megabytes, and the next one may be long in coming."""
+
+    class Array:
+        pass
+
+    array = Array()
+    held = weakref.ref(array)
+    background = Background(lambda: None, lambda error: None)
+    background.submit(lambda array=array: None)
+    del array
+    background.drain()
+    gc.collect()
+    assert held() is None
+    background.close()

@@ -85,6 +85,7 @@ class Background:
                     self._do(self._flush)
                     self._flushed = time.monotonic()
             finally:
+                job = None  # what it holds would else wait with this thread for the next one
                 self._jobs.task_done()
 
     def _do(self, job: Callable[[], None]) -> None:

@@ -3,12 +3,14 @@
 TensorFlow builds, optimises and instantiates every operation of a step's graph, but a function only once, however often it is
 called, as long as it is not put back into the graph where it is called. On a CPU the thread that comes to such a call runs it to
 its end: in TensorFlow's pool it would wait behind the model's own operations, and hold the memory of what it was given meanwhile.
+For the same reason those who read a tensor can be made to wait for such a call (`comes_first`): else the model's own operations
+may run ahead of all measuring, and every error of the backward pass is in memory at once.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -28,6 +30,32 @@ def call(body: Callable[..., Any], *tensors: Any, **settings: Any) -> Any:
     signature = tuple(None if tensor is None else _signature(tensor) for tensor in tensors)
     with context.function_executor_type(_executor()):
         return _function(body, signature, tuple(settings.items()))(*tensors)
+
+
+def comes_first(called: Any, tensor: Any) -> None:
+    """Let the operations that read `tensor` so far wait for the call that gave `called`, an output of it.
+
+    Nothing where no graph is being built, nor for one that the call itself depends on by another of its arguments.
+    """
+    if tf.executing_eagerly() or tensor.graph is not called.graph:
+        return
+    own = called.op
+    needed = _needed(other.op for other in own.inputs if other.op is not tensor.op)
+    for reader in tensor.consumers():
+        if reader is not own and reader not in needed:
+            reader._add_control_input(own)
+
+
+def _needed(waiting: Iterable[Any]) -> set[Any]:
+    """The operations that some depend on, and they themselves. Arguments are few, and made of few."""
+    needed: set[Any] = set()
+    rest = list(waiting)
+    while rest:
+        operation = rest.pop()
+        if operation not in needed:
+            needed.add(operation)
+            rest += [*(tensor.op for tensor in operation.inputs), *operation.control_inputs]
+    return needed
 
 
 @functools.cache
