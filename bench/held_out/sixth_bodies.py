@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-import numpy as np
 from keras import layers, ops, optimizers
 
 from bench.case import BATCH, Training
@@ -86,6 +85,13 @@ def mixture(plan: Plan = PLAIN, seed: int = 904, steps: int = STEPS) -> Training
     return plan.finished(inputs, x, *rows.regimes(), "mse", optimizers.Adam(8e-3), seed, steps)
 
 
+def _shares(scores_and_tokens: Any) -> Any:
+    """A softmax over time, of what is no padding."""
+    scores, tokens = scores_and_tokens
+    shares = ops.exp(scores - ops.max(scores, 1, keepdims=True)) * ops.cast(tokens > 0, scores.dtype)[..., None]
+    return shares / ops.sum(shares, 1, keepdims=True)
+
+
 def crowd(plan: Plan = PLAIN, seed: int = 905, steps: int = STEPS) -> Training:
     """Which token is there most often: a transformer's block with RMS normalisation and a gated layer, masked pooling, by AdamW."""
     keras.utils.set_random_seed(seed)
@@ -100,10 +106,7 @@ def crowd(plan: Plan = PLAIN, seed: int = 905, steps: int = STEPS) -> Training:
     x = x + plan.put(layers.Multiply(name="gated")([gate, much]), layers.Dense, 24, name="thin")
     x = plan.put(x, layers.RMSNormalization, name="norm3")
     scores = plan.put(x, layers.Dense, 1, use_bias=False, name="scores")
-    masked = [scores, inputs]
-    weights = plan.put(
-        masked, Shown, lambda two: ops.softmax(ops.where(two[1][..., None] > 0, two[0], -np.inf), 1), name="weights"
-    )
+    weights = plan.put([scores, inputs], Shown, _shares, name="weights")
     x = plan.put([x, weights], Shown, lambda two: ops.sum(two[0] * two[1], 1), name="pooled")
     x = plan.put(x, layers.Dense, rows.TOKENS - 1, name="most")
     return plan.finished(inputs, x, *rows.crowds(), logits(), optimizers.AdamW(5e-3, weight_decay=1e-2), seed, steps)
