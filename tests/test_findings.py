@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,13 @@ def port(source: tuple[int, int] | None = None) -> Port:
     return Port(shape=(-1, 8), dtype="float32", source=source)
 
 
-def stream_of(folder: Path, change: Any = None, graph: Graph | None = None, **fields: Any) -> reader.Stream:
-    """A log of STEPS healthy records; `change(kind, name, step, array)` may return another array for one tensor."""
+def stream_of(
+    folder: Path, change: Any = None, graph: Graph | None = None, names: Sequence[str] = NAMES, **fields: Any
+) -> reader.Stream:
+    """A log of STEPS healthy records; `change(kind, name, step, array)` may return another array for one tensor.
+
+    `names` are those of the graph's layers, whose calls follow those of the model and its input in the same order.
+    """
     graph = graph or chain()
     random = np.random.default_rng(0)
     writer = StreamWriter(folder, "train")
@@ -48,7 +54,7 @@ def stream_of(folder: Path, change: Any = None, graph: Graph | None = None, **fi
         record = Record(step, 0, batch_size=32, losses={"loss": 1.0 / (1 + step)})
         for kind, scale in (("output", 1.0), ("error", 1e-2), ("weight", 0.3), ("weight_gradient", 1e-2), ("update", 1e-3)):
             rows, arrays = [], []
-            for place, name in enumerate(NAMES):
+            for place, name in enumerate(names):
                 array = (random.normal(size=(32, 8)) * scale).astype(np.float32)
                 array = np.tanh(array) if (kind, name) == ("output", "second") else array
                 if change is not None and (other := change(kind, name, step, array)) is not None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tb_layerflow.analysis.findings import Limits
-from tb_layerflow.log.records import Graph, Weight
+from tb_layerflow.log.records import Call, Graph, Layer, Weight
 from tests.test_causes import changed, flat
-from tests.test_findings import STEPS, chain, found, stream_of
+from tests.test_findings import STEPS, chain, found, port, stream_of
 
 
 def test_records_that_the_loss_scaler_let_pass_spoil_no_others(tmp_path: Path) -> None:
@@ -51,6 +51,60 @@ def test_of_a_chain_that_shrinks_errors_all_calls_are_counted(tmp_path: Path) ->
     (only,) = stream_of(tmp_path, fades).findings()
     assert (only.path, only.evidence["chain"]) == ("second", ["second", "third"])
     assert "1 other call shrinks" in only.message
+
+
+def test_a_branch_that_errors_do_not_reach_is_named_where_they_are_lost(tmp_path: Path) -> None:
+    """`third` lets nothing back into `second`, beside a way from `first` to `sum` on which all is well."""
+    (one,) = stream_of(tmp_path / "cut", branch({"second": 1e-12}), graph=beside(), names=BESIDE).findings()
+    assert (one.rule, one.path, one.step) == ("vanishing_errors", "third", 0)
+    assert one.evidence["branch"] == "second"
+    np.testing.assert_allclose(one.evidence["factor"], 1e-10, rtol=1e-4)
+
+
+def test_a_branch_beside_a_way_around_it_may_get_little_of_the_error(tmp_path: Path) -> None:
+    """As the queries of an attention do: neither what passes by itself nor what no call accounts for is a fault."""
+    passing = branch({"second": 1e-12}, until=STEPS - 4)
+    assert stream_of(tmp_path / "passing", passing, graph=beside(), names=BESIDE).findings() == []
+    unaccounted = branch({"second": 1e-9, "third": 1e-9})
+    assert stream_of(tmp_path / "unaccounted", unaccounted, graph=beside(), names=BESIDE).findings() == []
+
+
+def test_a_branch_without_errors_says_nothing_about_a_loss_that_stays(tmp_path: Path) -> None:
+    flat_loss = {"losses": lambda step: {"loss": 1.0 + 0.01 * (step % 2)}}
+    graph = beside()
+    stream = stream_of(tmp_path, branch({"second": 1e-12}), graph=graph, names=BESIDE, step=lambda step: 2 * step, **flat_loss)
+    assert {one.rule for one in stream.findings()} == {"vanishing_errors", "loss_does_not_fall"}
+
+
+BESIDE = ("first", "second", "third", "sum")
+
+
+def beside() -> Graph:
+    """`first`, then `second` and `third` beside a way around both, to their sum with it."""
+    graph = chain()
+    graph.layers.append(Layer("sum", "sum", "Add"))
+    graph.calls.append(Call("sum", "sum", "Add", layer=3, parent=0, inputs=[port((4, 0)), port((2, 0))], outputs=[port()]))
+    graph.calls[0].outputs = [port((5, 0))]
+    return graph
+
+
+def branch(errors: dict[str, float], until: int = STEPS) -> Any:
+    """Errors of 1e-2, but of some calls others, up to a record."""
+
+    def change(kind: str, name: str, step: int, array: np.ndarray) -> Any:
+        return np.full_like(array, errors.get(name, 1e-2) if step < until else 1e-2) if kind == "error" else None
+
+    return change
+
+
+def test_a_kernel_that_shrinks_to_nothing_is_updated_by_too_much_though_it_is_soon_small(tmp_path: Path) -> None:
+    """Decayed to a fifth in every step: beside what such a kernel usually has, all updates but the first are small."""
+
+    def decays(kind: str, name: str, step: int, array: np.ndarray) -> Any:
+        value = np.random.default_rng(1).normal(size=(8, 8)) * 0.3 * 0.2**step
+        return {"weight": value, "update": -0.8 * value}.get(kind) if name == "second" else None
+
+    assert found(stream_of(tmp_path, decays)) >= {("update_too_large", "second", 0)}
 
 
 def units_of(silent: Any) -> tuple[Graph, Any]:

@@ -63,7 +63,7 @@ def attributed(
     step, before any update, all that is linked. That the loss does not fall follows from any of them unless it did not fall
     before (`trend_before`, of a step); if it rose, what is wild later follows from that. Dead units beside living ones (`units`
     in the evidence) explain nothing but what can be read from them; a kernel of one number (`value`) also what its own layer
-    puts out.
+    puts out. A model with a `branch` that errors do not reach may well learn by the others.
     """
     places = _Places(observed)
 
@@ -73,7 +73,7 @@ def attributed(
         if cause.rule == "loss_does_not_fall":
             return _WILD.get(one.rule) == LATER and trend_before(one.step) > limits.loss_trend
         if one.rule == "loss_does_not_fall" and cause.rule in BLOCKING:
-            return trend_before(cause.step) == -np.inf
+            return "branch" not in cause.evidence and trend_before(cause.step) == -np.inf
         where = CONSEQUENCES.get(cause.rule, {}).get(one.rule)
         if where == LATER:
             at_once = (cause.rule, one.rule) == ("exploding_errors", "update_too_large") and one.step == cause.step

@@ -18,6 +18,7 @@ class Limits:
     exploding_error: float = 500.0
     exploding_growth: float = 1e2
     vanishing_error: float = 2e-4
+    vanishing_branch: float = 1e-6
     dead_share: float = 0.97
     dead_units: float = 0.72
     dead_channels: float = 0.25

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .limits import Limits
-from .observed import Finding, Floats, Observed
+from .observed import Finding, Floats, Observed, is_kernel
 from .states import lasting, staying
 
 FIRST = 5
@@ -61,45 +60,69 @@ def _growing(observed: Observed, limits: Limits, flow: _Flow) -> list[Finding]:
 
 
 def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
-    """Almost nothing of the error reaches the layers at the model's beginning.
+    """Almost nothing of the error reaches the layers at the model's beginning, or one of its branches.
 
-    Definition: at some output of a call that is followed by others and stands before none that reaches it otherwise, the l2 of
-    the error is below `vanishing_error` times that at the model's end, and stays so (see `staying`); the finding names the
-    call through which it shrank the most, and counts those that shrink it at least half as much (on a logarithmic scale): of
-    many that each let a part through none is the cause alone. Of a call without weights that puts out fewer numbers than it
-    gets, a factor of the root of their ratio does not count: an average shares the error out, and loses none of it. Ends where
-    the error is itself almost zero (below 1e-12: the model has learnt all) do not count, nor calls that put out, or get, one
-    number only: other findings name the cause. Source: Hochreiter 1991; Bengio et al. 1994, Learning long-term dependencies with
-    gradient descent is difficult.
+    Definition: at an output of a layer with a trained kernel, the l2 of the error over that at the last output which depends
+    on it is below `vanishing_error`, and stays so (see `staying`), for each layer that no other trained one comes before; or,
+    if that is not so, below `vanishing_branch` for any layer, to the records' end. The finding names the call between the two
+    through which it shrank the most, once, at the first record that shows it, and counts those that shrink it at least half
+    as much (on a logarithmic scale): of many that each let a part through none is the cause alone. In a branch they must
+    together account for half of it: a way around the branch is no shrinking. Of a call without weights that puts out fewer
+    numbers than it gets, a factor of the root of their ratio does not count: an average shares the error out, and loses none
+    of it. Ends where the error is itself almost zero (below 1e-12: the model has learnt all) do not count, nor calls that put
+    out, or get, one number only: other findings name the cause. Source: Hochreiter 1991; Bengio et al. 1994, Learning
+    long-term dependencies with gradient descent is difficult. Healthy trainings reach 5e-3 at the beginning; at the queries
+    of an attention, whose softmax lets little through beside a way around it, 3e-6 for a while.
     """
     flow = _Flow(observed)
-    if not flow.paths:
+    if not flow.trained:
         return []
+    end = flow.l2[:, flow.ends]
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(flow.end[:, None] > 1e-12, flow.l2 / flow.end[:, None], np.nan)
-    first = ratio[:, flow.firsts]
-    best = np.where(np.isnan(first).all(1), np.inf, np.nanmax(np.where(np.isnan(first), -np.inf, first), axis=1))
-    place = staying(best < limits.vanishing_error, limits)
-    if place is None:
-        return []
-    path, factor = flow.strongest(place, shrinking=True)
+        ratio = np.where(end > 1e-12, flow.l2 / end, np.nan)
+    best = _largest(ratio[:, flow.firsts])
+    found: dict[str, Finding] = {}
+    start = staying(best < limits.vanishing_error, limits)
+    if start is not None:
+        given = [(int(flow.firsts[np.nanargmax(ratio[start, flow.firsts])]), start, limits.vanishing_error)]
+    else:
+        limit = limits.vanishing_branch
+        places = ((index, staying(ratio[:, index] < limit, limits, until_the_end=True)) for index in flow.trained)
+        given = [(index, place, limit) for index, place in places if place is not None]
+    for index, place, limit in given:
+        finding = _vanishing(observed, limit, flow, index, place, float(ratio[place, index]), is_branch=start is None)
+        if finding is not None and (finding.path not in found or finding.step < found[finding.path].step):
+            found[finding.path] = finding
+    return list(found.values())
+
+
+def _vanishing(
+    observed: Observed, limit: float, flow: _Flow, index: int, place: int, ratio: float, *, is_branch: bool
+) -> Finding | None:
+    between = flow.behind(index)
+    path, factor = flow.strongest(place, shrinking=True, among=between)
     number = observed.numbers[path]
     if observed.silent(number, place) or observed.fed_nothing(number, place):
-        return []
-    alike = [one for one, by in flow.factors(place, shared_out=False) if by <= np.sqrt(factor)]
+        return None
+    alike = {one: by for one, by in flow.factors(place, shared_out=False, among=between) if by <= np.sqrt(factor)}
+    if is_branch and np.prod(list(alike.values())) > np.sqrt(ratio):
+        return None
     count = len(alike) - 1
     others = f", and {count} other {'call shrinks' if count == 1 else 'calls shrink'} it too" if count else ""
-    reach = f"only {best[place]:.3g} of the error at the model's end reaches its beginning"
+    reach = f"only {ratio:.3g} of the error at {flow.paths[flow.ends[index]]} reaches {flow.paths[index]}"
     message = f"{reach}; {path} passes on {factor:.3g} of it{others}."
-    evidence = {"ratio": float(best[place]), "factor": factor, "limit": limits.vanishing_error, "chain": alike}
-    return [Finding("vanishing_errors", path, int(observed.steps[place]), message, evidence)]
+    evidence = {"ratio": ratio, "factor": factor, "limit": limit, "chain": list(alike)}
+    if is_branch:
+        evidence["branch"] = flow.paths[index]
+    return Finding("vanishing_errors", path, int(observed.steps[place]), message, evidence)
 
 
 class _Flow:
     """The l2 of the errors at all leaf outputs, float64 [steps, outputs], in the order of the calls; NaN where it is not finite.
     `counts` are their elements.
 
-    `end` is the l2 of the last outputs that have an error, `firsts` the outputs of the trained layers that stand first.
+    `end` is the l2 of the last outputs that have an error; `ends` has, of each output, the last one that depends on it (itself if
+    none does), `trained` the outputs of layers with trained kernels, and `firsts` those of them that no other comes before.
     """
 
     def __init__(self, observed: Observed) -> None:
@@ -121,37 +144,52 @@ class _Flow:
         self.l2: Floats = np.where(np.isfinite(found), found, np.nan)
         self.counts: Floats = np.array(counts).T if counts else found
         self.end: Floats = self.l2[:, -1] if self.paths else np.zeros(len(observed.steps))
-        self.firsts = self._first_trained()
+        self._position = {number: index for index, number in enumerate(self._numbers)}
+        self._sources = [observed.sources(number, derived=True) for number in range(len(observed.graph.calls))]
+        self.ends = self._ends()
+        self.trained = [index for index, number in enumerate(self._numbers) if self._is_trained(number)]
+        self.firsts = self._firsts()
 
-    def _first_trained(self) -> NDArray[np.int64]:
-        """The outputs of trained layers (kernels) that no other trained layer comes before."""
-        graph = self._observed.graph
+    def _ends(self) -> list[int]:
+        last = {number: self._position.get(number, -1) for number in range(len(self._sources))}
+        for number in reversed(range(len(self._sources))):
+            for source in self._sources[number]:
+                last[source] = max(last[source], last[number])
+        return [last[number] for number in self._numbers]
+
+    def _is_trained(self, number: int) -> bool:
+        layer = self._observed.graph.calls[number].layer
+        return layer is not None and any(is_kernel(one) for one in self._observed.graph.layers[layer].weights)
+
+    def _firsts(self) -> list[int]:
         after: set[int] = set()
-        firsts = []
-        for number, call in enumerate(graph.calls):
-            sources = {self._observed.origin(number, port)[0] for port in range(len(call.inputs))}
-            follows = bool(sources & after)
-            layer = None if call.layer is None else graph.layers[call.layer]
-            trained = layer is not None and any(len(one.shape) > 1 and one.trainable for one in layer.weights)
-            if trained and not follows and number in self._numbers:
-                firsts.append(self._numbers.index(number))
-            if follows or trained:
+        for number, sources in enumerate(self._sources):
+            if not after.isdisjoint(sources) or any(self._is_trained(source) for source in sources):
                 after.add(number)
-        return np.array(firsts or [0], np.int64)
+        return [index for index in self.trained if self._numbers[index] not in after]
 
-    def strongest(self, place: int, *, shrinking: bool = False) -> tuple[str, float]:
+    def behind(self, index: int) -> set[int]:
+        """The numbers of the calls that depend on an output."""
+        found = {self._numbers[index]}
+        for number, sources in enumerate(self._sources):
+            if found.intersection(sources):
+                found.add(number)
+        return found - {self._numbers[index]}
+
+    def strongest(self, place: int, *, shrinking: bool = False, among: Container[int] | None = None) -> tuple[str, float]:
         """The call that changed the error the most at one record, and by what factor, from its output back to its inputs."""
         choose = min if shrinking else max
-        changes = [*self.factors(place, shared_out=not shrinking), (self.paths[0], 1.0)]
+        changes = [*self.factors(place, shared_out=not shrinking, among=among), (self.paths[0], 1.0)]
         return choose(changes, key=lambda one: one[1])
 
-    def factors(self, place: int, *, shared_out: bool) -> Iterator[tuple[str, float]]:
-        """(path, factor) of each call whose inputs have an error; with `shared_out`, what averages share out counts as lost."""
-        position = {number: index for index, number in enumerate(self._numbers)}
+    def factors(self, place: int, *, shared_out: bool, among: Container[int] | None = None) -> Iterator[tuple[str, float]]:
+        """(path, factor) of each call (`among` some, by number) whose inputs have an error; with `shared_out`, what averages
+        share out counts as lost.
+        """
         for index, number in enumerate(self._numbers):
             call = self._observed.graph.calls[number]
-            sources = [position[source] for source in self._observed.sources(number) if source in position]
-            if not sources or not self.l2[place, index] > 0:
+            sources = [self._position[source] for source in self._observed.sources(number) if source in self._position]
+            if (among is not None and number not in among) or not sources or not self.l2[place, index] > 0:
                 continue
             before = max(sources, key=lambda source: np.nan_to_num(self.l2[place, source], nan=-1.0))
             factor = float(self.l2[place, before] / self.l2[place, index])

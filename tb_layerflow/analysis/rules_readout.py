@@ -32,12 +32,12 @@ def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
     been trained). Source: Alain and Bengio 2016, Understanding intermediate layers using linear classifier probes: in a trained
     model, the readout gets better with depth.
     """
-    if vanishing_errors(observed, limits):
+    if any("branch" not in one.evidence for one in vanishing_errors(observed, limits)):
         return []
     rows = {(row.step, row.path, row.output): row for row in observed.layer_losses if row.form == "readout"}
     own = {(row.step, row.output): row.loss for row in observed.layer_losses if row.form == "direct" and row.path == "."}
     knowing_nothing = {(step, output): row.baseline for (step, _, output), row in rows.items() if row.baseline > 0}
-    lost = {key for key, loss in own.items() if not loss <= limits.readout_loss * knowing_nothing.get(key, np.finfo(float).max)}
+    lost = {key for key, loss in own.items() if not loss <= limits.readout_loss * knowing_nothing.get(key, np.inf)}
     named = {one.path for rule in (dead_units, saturated, constant) for one in rule(observed, limits)}
     found = []
     for output in sorted({output for _, _, output in rows}):

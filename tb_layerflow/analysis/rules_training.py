@@ -95,17 +95,18 @@ def _reached(observed: Observed, path: str, place: int, limits: Limits) -> bool:
 def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
     """Updates are too large or too small beside the weights that they change.
 
-    Definition, for trainable kernels (two axes or more, no biases): the l2 of the update over the l2 of the weight, or over that
-    of a weight of its shape as it usually starts (see `usual_l2`) where that is more: one that starts at nothing grows many
-    times over, and does well. Too large: in `records` records in a row (in all, where numbers that are none come before there are
-    so many) the ratio's geometric mean is above `update_too_large`, and none is below a fifth of it; or in one it is twenty times
-    that. Too small, for layers that errors reach (see `_reached`): the ratio is above zero and at most `update_too_small`, or
-    `rate_too_small` where no kernel of the model has more in that record (a layer may be slow by itself, a model is by its rate;
-    not before `loss_records` records, nor while the rate warms up: its last third is twice its first), in every record, or in all
-    from one on that are a third of them and `loss_records` or more (a rate that falls to nothing at the end is a schedule),
-    records left out in which the error at the model's end is below a thousandth of its largest (where all is learnt, updates
-    are small) or the weight's gradient is zero (its decay alone moves it). Around 1e-3 is usual (Karpathy 2015, CS231n notes,
-    "Ratio of weights:updates"); the fastest healthy trainings reach 0.2 at the start, the slowest 2e-3 in some record.
+    Definition, for trainable kernels (two axes or more, no biases): the l2 of the update over the l2 of the weight, or over
+    that of a weight of its shape as it usually starts (see `usual_l2`) where that is more and the weight does not shrink: one
+    that starts at nothing grows many times over, and does well. Too large: in `records` records in a row (in all, where
+    numbers that are none come before there are so many) the ratio's geometric mean is above `update_too_large`, and none is
+    below a fifth of it; or in one it is twenty times that. Too small, for layers that errors reach (see `_reached`): the
+    ratio is above zero and at most `update_too_small`, or `rate_too_small` where no kernel of the model has more in that
+    record (a layer may be slow by itself, a model is by its rate; not before `loss_records` records, nor while the rate warms
+    up: its last third is twice its first), in every record, or in all from one on that are a third of them and `loss_records`
+    or more (a rate that falls to nothing at the end is a schedule), records left out in which the error at the model's end is
+    below a thousandth of its largest (where all is learnt, updates are small) or the weight's gradient is zero (its decay
+    alone moves it). Around 1e-3 is usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); the fastest healthy
+    trainings reach 0.2 at the start, the slowest 2e-3 in some record.
     """
     found = []
     given = list(_ratios(observed))
@@ -151,7 +152,10 @@ def _ratios(observed: Observed) -> Iterator[tuple[str, Weight, Floats, NDArray[n
             continue
         known = (update > 0) & (size >= 0) & np.isfinite(update) & np.isfinite(size)
         if known.any():
-            ratio = np.where(known, update, np.nan) / np.maximum(np.where(known, size, np.nan), usual_l2(weight, types[path]))
+            own = np.where(known, size, np.nan)
+            is_falling = np.append(size[1:], size[-1:]) < size
+            base = np.where(is_falling & (own > 0), own, np.maximum(own, usual_l2(weight, types[path])))
+            ratio = np.where(known, update, np.nan) / base
             yield path, weight, ratio, np.ones(len(ratio), np.bool_) if gradient is None else gradient != 0
 
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from .limits import Limits
 
 
-def staying(holds: NDArray[np.bool_], limits: Limits) -> int | None:
+def staying(holds: NDArray[np.bool_], limits: Limits, *, until_the_end: bool = False) -> int | None:
     """The place of the first record from which on something stays so: of a run of `records` records or more in which it holds,
-    if the run has `loss_records` of them, or it holds in three quarters of all from there on and in no more than a tenth of those
-    before. What passes by itself is no fault, nor what comes and goes.
+    if the run has `loss_records` of them (not so `until_the_end`), or it holds in three quarters of all from there on and in no
+    more than a tenth of those before. What passes by itself is no fault, nor what comes and goes.
     """
     place, run = 0, 0
     for end, one in enumerate([*holds.tolist(), False]):
@@ -19,7 +19,7 @@ def staying(holds: NDArray[np.bool_], limits: Limits) -> int | None:
             run += 1
             continue
         place = end - run
-        is_run, run = (run >= limits.records, run >= limits.loss_records), 0
+        is_run, run = (run >= limits.records, run >= limits.loss_records and not until_the_end), 0
         if is_run[0] and (is_run[1] or (holds[:place].sum() <= 0.1 * place and holds[place:].mean() >= 0.75)):
             return place
     return None
