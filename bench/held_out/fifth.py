@@ -2,7 +2,7 @@
 
 Each fault is what comes first: what stands before it, in the step and in time, is as it should be. That it is there, and that each
 healthy training's result is good, is proved without LayerFlow; nothing had been judged when the suite was finished. A case whose
-proof did not hold was left out. README's figures are those of the one time it was judged blind.
+proof did not hold was left out. Judged blind, once: precision 1.00, recall 0.932; then rules were mended for two of its misses.
 """
 
 from __future__ import annotations
