@@ -250,10 +250,24 @@ def test_a_worse_readout_is_not_named_where_the_output_is_saturated_or_no_error_
     assert "worse_readout" not in {one.rule for one in alone.findings()}
 
 
-def test_what_one_call_drops_another_that_gets_the_same_may_keep(tmp_path: Path) -> None:
-    both = chain()
-    both.calls[4].inputs.append(port((2, 0)))
-    assert found(stream_of(tmp_path, graph=both, layer_losses=squares(0.95), batch_size=400)) == set()
+def test_what_can_be_read_again_further_on_was_not_lost(tmp_path: Path) -> None:
+    """By a way around the call, or because the readout averages over places that what is behind it tells apart."""
+    rows = [LayerLoss(2, 0, "readout", 0.1, 0.9), LayerLoss(3, 0, "readout", 1.5, 0.3), LayerLoss(4, 0, "readout", 0.2, 0.85)]
+    assert found(stream_of(tmp_path, layer_losses=rows, batch_size=400)) == set()
+
+
+def test_in_a_model_that_is_lost_a_readout_is_worse_where_nearly_all_is(tmp_path: Path) -> None:
+    def losses(after: float) -> list[LayerLoss]:
+        rows = [LayerLoss(2, 0, "readout", 0.1, 0.9, baseline=2.3)]
+        return [*rows, *(LayerLoss(call, 0, "readout", after, 0.3, baseline=2.3) for call in (3, 4))]
+
+    def fit(name: str, after: float) -> reader.Stream:
+        return stream_of(
+            tmp_path / name, layer_losses=lambda step: [*losses(after), LayerLoss(0, 0, "direct", 9.0 + step)], batch_size=400
+        )
+
+    assert found(fit("all", 2.29)) == {("worse_readout", "second", STEPS - 3)}
+    assert found(fit("some", 1.5)) == set()
 
 
 def test_a_loss_that_does_not_fall_is_named(tmp_path: Path) -> None:

@@ -88,6 +88,50 @@ def beside() -> Graph:
     return graph
 
 
+def graph_of(inputs: dict[str, tuple[str, ...]]) -> Graph:
+    """Dense layers by name, each with those that it gets its inputs from; `x` is the model's own input."""
+    numbers = {"x": 1, **{name: place + 2 for place, name in enumerate(inputs)}}
+    calls = chain().calls[:2]
+    calls[0].outputs = [port((len(numbers), 0))]
+    for place, (name, sources) in enumerate(inputs.items()):
+        given = [port((numbers[source], 0)) for source in sources]
+        calls.append(Call(name, name, "Dense", layer=place, parent=0, inputs=given, outputs=[port()]))
+    kernel = Weight("kernel", (8, 8), "float32")
+    return Graph("model", calls, [Layer(name, name, "Dense", [kernel]) for name in inputs])
+
+
+def test_errors_that_explode_in_one_of_several_readers_are_not_named_at_another(tmp_path: Path) -> None:
+    """What comes back from `gate` is little beside what `way` makes of its own, and both meet in `first`."""
+    graph = graph_of({"first": ("x",), "gate": ("first",), "wide": ("first",), "way": ("wide",), "sum": ("gate", "way")})
+    errors = branch({"first": 1e5, "gate": 1e-3, "wide": 1e5})
+    found = stream_of(tmp_path, errors, graph=graph, names=[layer.path for layer in graph.layers]).findings()
+    assert ("exploding_errors", "way", 0) in {(one.rule, one.path, one.step) for one in found}
+
+
+def test_a_group_that_makes_its_output_itself_stands_in_the_errors_way(tmp_path: Path) -> None:
+    """A layer of two directions joins what its two parts put out: no call inside has the output that `turn` gets."""
+    graph = graph_of({"first": ("x",), "both": ("first",), "both/forward": ("first",), "turn": ("both",), "end": ("turn",)})
+    graph.calls[4].parent = 3
+    errors = branch({"first": 1e5, "both": 1e5, "both/forward": 1e5})
+    found = stream_of(tmp_path, errors, graph=graph, names=[layer.path for layer in graph.layers]).findings()
+    assert [(one.path, one.step) for one in found if one.rule == "exploding_errors"] == [("turn", 0)]
+
+
+def test_a_layer_that_slows_down_within_a_few_records_was_slow_from_the_start(tmp_path: Path) -> None:
+    def creeps(kind: str, name: str, step: int, array: np.ndarray) -> Any:
+        return array * (5e-3 if step < 3 else 5e-4) if (kind, name) == ("update", "second") else None
+
+    assert found(stream_of(tmp_path, creeps)) == {("update_too_small", "second", 0)}
+
+
+def test_a_loss_that_no_longer_falls_since_a_layer_stands_still_is_its_consequence(tmp_path: Path) -> None:
+    def stops(kind: str, name: str, step: int, array: np.ndarray) -> Any:
+        return array * 0 if (kind, name) == ("update", "second") else None
+
+    (one,) = stream_of(tmp_path, stops, step=lambda step: 2 * step, losses={"loss": 1.0}).findings()
+    assert (one.rule, one.path, one.evidence["explains"]) == ("unchanged_weights", "second", ["loss_does_not_fall · ."])
+
+
 def branch(errors: dict[str, float], until: int = STEPS) -> Any:
     """Errors of 1e-2, but of some calls others, up to a record."""
 

@@ -43,6 +43,7 @@ CONSEQUENCES: Mapping[str, Mapping[str, str]] = {
     "loss_scaler_skips": dict.fromkeys(_STILL, ANYWHERE),
     "update_too_small": {"unchanged_weights": ANYWHERE},
     "worse_readout": {},
+    "unchanged_weights": {},
 }  # fmt: skip
 """By rule, what follows from it, and where. Of updates that are too small unchanged weights do where they round to nothing."""
 _AT = " · "

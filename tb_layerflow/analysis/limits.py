@@ -25,7 +25,7 @@ class Limits:
     saturated: float = 0.97
     constant: float = 1e-5
     update_too_large: float = 0.4
-    update_too_small: float = 1e-6
+    update_too_small: float = 5e-6
     rate_too_small: float = 2e-5
     initial_gain: float = 5.0
     initial_fade: float = 0.02

@@ -118,8 +118,8 @@ def _vanishing(
 
 
 class _Flow:
-    """The l2 of the errors at all leaf outputs, float64 [steps, outputs], in the order of the calls; NaN where it is not finite.
-    `counts` are their elements.
+    """The l2 of the errors at all outputs of leaves and at those that groups make themselves, float64 [steps, outputs], in the
+    order of the calls; NaN where it is not finite. `counts` are their elements.
 
     `end` is the l2 of the last outputs that have an error; `ends` has, of each output, the last one that depends on it (itself if
     none does), `trained` the outputs of layers with trained kernels, and `firsts` those of them that no other comes before.
@@ -131,9 +131,11 @@ class _Flow:
         self.paths: list[str] = []
         columns, counts = [], []
         for number, call in enumerate(observed.graph.calls):
-            if number in observed.groups or call.kind == "input":
+            if call.parent is None or call.kind == "input":
                 continue
             for port, tensor in enumerate(call.outputs):
+                if number in observed.groups and tensor.source is not None:
+                    continue
                 series = observed.series("error", call.path, port, "l2")
                 if series is not None and not tensor.error:
                     self._numbers.append(number)
@@ -146,6 +148,11 @@ class _Flow:
         self.end: Floats = self.l2[:, -1] if self.paths else np.zeros(len(observed.steps))
         self._position = {number: index for index, number in enumerate(self._numbers)}
         self._sources = [observed.sources(number, derived=True) for number in range(len(observed.graph.calls))]
+        self._readers: list[list[int]] = [[] for _ in self._numbers]
+        for index, number in enumerate(self._numbers):
+            for source in observed.sources(number):
+                if source in self._position:
+                    self._readers[self._position[source]].append(index)
         self.ends = self._ends()
         self.trained = [index for index, number in enumerate(self._numbers) if self._is_trained(number)]
         self.firsts = self._firsts()
@@ -184,7 +191,7 @@ class _Flow:
 
     def factors(self, place: int, *, shared_out: bool, among: Container[int] | None = None) -> Iterator[tuple[str, float]]:
         """(path, factor) of each call (`among` some, by number) whose inputs have an error; with `shared_out`, what averages
-        share out counts as lost.
+        share out counts as lost. An error in which those of several readers meet has grown through the one that has the largest.
         """
         for index, number in enumerate(self._numbers):
             call = self._observed.graph.calls[number]
@@ -192,6 +199,8 @@ class _Flow:
             if (among is not None and number not in among) or not sources or not self.l2[place, index] > 0:
                 continue
             before = max(sources, key=lambda source: np.nan_to_num(self.l2[place, source], nan=-1.0))
+            if np.nanmax(self.l2[place, self._readers[before]]) > self.l2[place, index]:
+                continue
             factor = float(self.l2[place, before] / self.l2[place, index])
             layer = None if call.layer is None else self._observed.graph.layers[call.layer]
             if not shared_out and (layer is None or not layer.weights):

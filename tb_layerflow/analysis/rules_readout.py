@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,50 +17,46 @@ def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
     """The labels can be read worse from a layer's output than from its input: it throws away what is needed.
 
     Definition, over the last `records` records that have layer losses, for calls on the way to the output whose labels they
-    are: the readout's accuracy is below that of the best of the call's inputs by more than `readout_drop` and by more than
-    `readout_errors` standard errors of their difference, or by more than half and four fifths of these where its loss says that
-    more than `readout_share` of what can be known (by which their loss is below that of a readout that knows nothing) is lost;
-    where there is no accuracy, its loss is above `readout_loss` times
+    are: the readout's accuracy, for the best of the call and all that depend on it, is below that of the best of the call's
+    inputs by more than `readout_drop` and by more than `readout_errors` standard errors of their difference, or by more than
+    half and four fifths of these where its loss says that more than `readout_share` of what can be known (by which their loss
+    is below that of a readout that knows nothing) is lost; where there is no accuracy, its loss is above `readout_loss` times
     theirs (of 64 samples' squares, about as many standard errors), above it by more than `readout_drop` times the loss of a
-    readout that knows nothing, and no better than the model's own. An input that another call gets too does not count: what the
-    one drops, the other may keep; nor one whose axes the call only puts in another order: the readout averages over others. Not
-    where the model's own loss is above `readout_loss` times that of knowing nothing (it is lost) or stays the same to one in ten
-    thousand (it is not trained), nor for outputs that are dead, saturated or constant (which is what is named), nor where less
-    than `vanishing_error` of the record's largest error arrives, nor in a model in which errors vanish (what is before has not
-    been trained). Source: Alain and Bengio 2016, Understanding intermediate layers using linear classifier probes: in a trained
-    model, the readout gets better with depth.
+    readout that knows nothing, and no better than the model's own. (What can be read again further on was not lost: the
+    readout averages over space, which others do not, and there may be a way around the call.) Where the model's own loss is
+    above `readout_loss` times that of knowing nothing, nearly all must be lost. Not where it stays the same to one in ten
+    thousand (the model is not trained), nor for outputs that are dead, saturated or constant (which is what is named), nor
+    where less than `vanishing_error` of the record's largest error arrives, nor in a model in which errors vanish (what is
+    before has not been trained). Source: Alain and Bengio 2016, Understanding intermediate layers using linear classifier
+    probes: in a trained model, the readout gets better with depth.
     """
     if any("branch" not in one.evidence for one in vanishing_errors(observed, limits)):
         return []
     rows = {(row.step, row.path, row.output): row for row in observed.layer_losses if row.form == "readout"}
     own = {(row.step, row.output): row.loss for row in observed.layer_losses if row.form == "direct" and row.path == "."}
-    knowing_nothing = {(step, output): row.baseline for (step, _, output), row in rows.items() if row.baseline > 0}
-    lost = {key for key, loss in own.items() if not loss <= limits.readout_loss * knowing_nothing.get(key, np.inf)}
     named = {one.path for rule in (dead_units, saturated, constant) for one in rule(observed, limits)}
     found = []
     for output in sorted({output for _, _, output in rows}):
-        steps = sorted({step for step, _, key in rows if key == output and (step, output) not in lost})[-limits.records :]
+        steps = sorted({step for step, _, key in rows if key == output})[-limits.records :]
         losses = np.array([loss for (_, key), loss in own.items() if key == output])
         if len(steps) < limits.records or (len(losses) and np.ptp(losses) <= 1e-4 * np.abs(losses).max()):
             continue
         places = np.flatnonzero(np.isin(observed.steps, steps))
         before_it = observed.before_output(output)
-        readers = Counter(source for number in before_it - observed.groups for source in observed.sources(number))
+        behind = _behind(observed, before_it)
         for number, call, _ in observed.leaf_outputs():
             if number not in before_it or call.path in named or not _is_reached(observed, call, places, limits):
                 continue
-            axes = _axes(call)
-            alone = [source for source in observed.sources(number) if readers[source] == 1]
-            given = [observed.graph.calls[source] for source in alone]
-            sources = [one.path for one in given if _axes(one) >= axes and not _is_turned(one, call)]
-            pairs = [_pair(rows, step, call.path, sources, output) for step in steps]
+            sources = [observed.graph.calls[source].path for source in observed.sources(number)]
+            kept = [call.path, *(observed.graph.calls[one].path for one in sorted(behind[number]))]
+            pairs = [_pair(rows, step, kept, sources, output) for step in steps]
             worse = [pair is not None and _is_worse(pair, own.get((step, output), 0.0), observed, limits)
                      for step, pair in zip(steps, pairs, strict=True)]  # fmt: skip
             if not all(worse) or pairs[-1] is None:
                 continue
             after, before = pairs[-1]
             text = f"accuracy {after.accuracy:.2f} after {before.accuracy:.2f}, loss {after.loss:.3g} after {before.loss:.3g}"
-            message = f"the labels can be read worse from {call.path} than from what it gets ({text})."
+            message = f"the labels can be read worse from {call.path}, and all behind it, than from what it gets ({text})."
             evidence = {
                 "accuracy": after.accuracy, "input accuracy": before.accuracy, "loss": after.loss, "input loss": before.loss,
                 "output": output,
@@ -83,31 +77,36 @@ def _is_reached(observed: Observed, call: Call, places: NDArray[np.int64], limit
     return bool((known.max(0) > limits.vanishing_error * largest).all())
 
 
-def _axes(call: Call) -> int:
-    """How many axes the first output has; the readout averages over those between the first and the last."""
-    shape = call.outputs[0].shape if call.outputs else None
-    return 0 if shape is None else len(shape)
-
-
-def _is_turned(before: Call, after: Call) -> bool:
-    """Whether the first output of one has the axes of the other's in another order."""
-    shapes = [(one.outputs[0].shape or ()) if one.outputs else () for one in (before, after)]
-    return shapes[0] != shapes[1] and sorted(shapes[0]) == sorted(shapes[1])
+def _behind(observed: Observed, numbers: set[int]) -> dict[int, set[int]]:
+    """Of some calls, those of them that depend on each."""
+    found: dict[int, set[int]] = {number: set() for number in numbers}
+    for number in sorted(numbers, reverse=True):
+        for source in observed.sources(number, derived=True):
+            if source in found:
+                found[source] |= {number, *found[number]}
+    return found
 
 
 def _pair(
-    rows: dict[tuple[int, str, str], LossRow], step: int, path: str, sources: list[str], output: str
+    rows: dict[tuple[int, str, str], LossRow], step: int, kept: list[str], sources: list[str], output: str
 ) -> tuple[LossRow, LossRow] | None:
-    """The readout of a call and the best one of its inputs; None where either is missing."""
-    own = rows.get((step, path, output))
-    before = [rows[step, source, output] for source in sources if (step, source, output) in rows]
-    if own is None or not before:
+    """The best readout of a call (the first) and those behind it, and the best of its inputs; None where either is missing."""
+    after, before = ([rows[step, path, output] for path in paths if (step, path, output) in rows] for paths in (kept, sources))
+    if (step, kept[0], output) not in rows or not before:
         return None
-    return own, min(before, key=lambda row: (0.0 if np.isnan(row.accuracy) else -row.accuracy, row.loss))
+    return min(after, key=_order), min(before, key=_order)
+
+
+def _order(row: LossRow) -> tuple[float, float]:
+    """The better, the less."""
+    return (0.0 if np.isnan(row.accuracy) else -row.accuracy, row.loss)
 
 
 def _is_worse(pair: tuple[LossRow, LossRow], model: float, observed: Observed, limits: Limits) -> bool:
     after, before = pair
+    is_lost = after.baseline > 0 and not model <= limits.readout_loss * after.baseline
+    if is_lost and after.loss < 0.9 * after.baseline:
+        return False
     if np.isnan(after.accuracy) or np.isnan(before.accuracy):
         lost = after.loss - before.loss
         least = max((limits.readout_loss - 1) * abs(before.loss), limits.readout_drop * abs(after.baseline))

@@ -130,14 +130,14 @@ def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
             continue
         counts = (is_pulled & ~is_settled)[known]
         ratio, steps = ratio[counts], steps[counts]
-        is_large = ratio > limit[known][counts]
-        since = int(np.flatnonzero(is_large)[-1]) + 1 if is_large.any() else 0
+        own_limit = limit[known][counts]
+        since, first = (_after_last(ratio > factor * own_limit) for factor in (1, 10))
         is_small = limits.records <= len(ratio) and (since == 0 or len(ratio) - since >= max(limits.loss_records, len(ratio) / 3))
-        if is_small and _reached(observed, path, int(np.searchsorted(observed.steps, steps[since])), limits):
+        if is_small and _reached(observed, path, int(np.searchsorted(observed.steps, steps[first])), limits):
             reach = float(ratio[since:].max())
             message = f"an update of {path}/{weight.name} stays at {reach:.2g} of its weight or less: it learns next to nothing."
-            evidence = {"largest": reach, "limit": float(limit[known][counts][since:].min()), "weight": weight.name}
-            found.append(Finding("update_too_small", path, int(steps[since]), message, evidence))
+            evidence = {"largest": reach, "limit": float(own_limit[since:].min()), "weight": weight.name}
+            found.append(Finding("update_too_small", path, int(steps[first]), message, evidence))
     return found
 
 
@@ -157,6 +157,11 @@ def _ratios(observed: Observed) -> Iterator[tuple[str, Weight, Floats, NDArray[n
             base = np.where(is_falling & (own > 0), own, np.maximum(own, usual_l2(weight, types[path])))
             ratio = np.where(known, update, np.nan) / base
             yield path, weight, ratio, np.ones(len(ratio), np.bool_) if gradient is None else gradient != 0
+
+
+def _after_last(holds: NDArray[np.bool_]) -> int:
+    """The place behind the last record in which something holds."""
+    return int(np.flatnonzero(holds)[-1]) + 1 if holds.any() else 0
 
 
 def _too_large(ratio: Floats, limits: Limits, records: int) -> int | None:
