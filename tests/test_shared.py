@@ -19,7 +19,9 @@ def test_those_who_read_a_measured_tensor_wait_until_it_is_measured() -> None:
     with graph.as_default():
         tensor = tf.random.normal([600, 7])
         reader = tf.square(tensor)
-        measured = statistics.measure_one(tensor, None).exact.op
+        exact = statistics.measure_one(tensor, None).exact
+        shared.comes_first(exact, tensor)
+        measured = exact.op
         later = tf.sqrt(tensor)
     assert measured.type.endswith("PartitionedCall")
     assert reader.op.control_inputs == [measured]

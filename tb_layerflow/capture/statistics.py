@@ -84,16 +84,14 @@ def measure(
 def measure_one(
     tensor: Any, factor: Any, *, everything: bool = False, skip: Any = None, channels: int = 0, samples: int = 0
 ) -> One:
-    """What `measure` makes of one tensor, and what else is wanted of it: read once and first, it is soon let go of.
+    """What `measure` makes of one tensor, and what else is wanted of it: read once, it is let go of early.
 
     Args:
         tensor, factor, everything, skip: as for `measure`.
         channels: the size of the last axis, for figures per channel; 0: none.
         samples: how many of the first samples, of those that there are; 0: none.
     """
-    one = One(**shared.call(_one, tensor, factor, skip, everything=everything, channels=channels, samples=samples))
-    shared.comes_first(one.exact, tensor)
-    return one
+    return One(**shared.call(_one, tensor, factor, skip, everything=everything, channels=channels, samples=samples))
 
 
 def _alike(tensors: Sequence[Any], factors: Sequence[Any], skip: Any, known: Container[int]) -> list[list[int]]:
