@@ -1,5 +1,5 @@
 /** Keeps what was fetched in step with what was chosen: stale replies are dropped, growth is noticed. Changes state, draws nothing. */
-import { batch, effect, signal, untracked } from "@preact/signals";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { fetchFindings, fetchGraph, fetchLedger, fetchLosses, fetchRecord, fetchSeries, fetchSteps, fetchStreams, forget } from "./api";
 import type { SeriesTable, StepsTable } from "./api";
 import { fetchOps } from "./lineageApi";
@@ -220,13 +220,14 @@ function followFindings(): void {
   });
 }
 
-/** The buckets of the trace in force; a log or plugin without lineage has none. */
+/** The buckets of the trace in force; a log or plugin without lineage has none. Asked for beside the graph, not after it: the
+ *  plugin then reads a large trace while the picture is drawn, and has read it when somebody searches it. */
 function followBuckets(): void {
+  const trace = computed(() => (state.steps.value ? stepOfTrace(state.steps.value, Math.max(0, state.stepIndex.value)) : null));
   effect(() => {
-    const steps = state.steps.value;
-    if (!steps || !state.graph.value) return;
+    const step = trace.value;
+    if (!state.steps.value || step === null) return;
     untracked(() => {
-      const step = stepOfTrace(steps, Math.max(0, state.stepIndex.peek()));
       const question = fetchOps(state.run.peek(), state.stream.peek(), step, { bucket: "loss" });
       void asks.buckets.ask(question, (answer) => (state.buckets.value = answer.buckets ?? {}), () => (state.buckets.value = {}));
     });

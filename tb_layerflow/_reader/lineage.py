@@ -198,8 +198,9 @@ class Lineage:
 
     @cached_property
     def _strings(self) -> list[str]:
-        """The strings, as they are searched."""
-        return [text.casefold() for text in self._ops.strings]
+        """The strings, as they are searched: folded all at once, unless one has the separator in it."""
+        folded = "\0".join(self._ops.strings).casefold().split("\0")
+        return folded if len(folded) == len(self._ops.strings) else [text.casefold() for text in self._ops.strings]
 
     def lines(self) -> dict[tuple[str, int], list[int]]:
         """The users' lines, each with the numbers of the calls that have forward operations from it."""
