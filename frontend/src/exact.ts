@@ -2,7 +2,9 @@
 import { batch, effect, untracked } from "@preact/signals";
 import { fetchGraph, fetchRecord, type RecordTable } from "./api";
 import { stepOfTrace } from "./loaded";
+import { isBarePicture } from "./maps/asPicture";
 import { channelsFirstCalls } from "./maps/formats";
+import type { Channels } from "./maps/view";
 import * as state from "./state";
 import { words } from "./strings";
 import type { GraphInfo } from "./types";
@@ -30,7 +32,7 @@ export interface HeldTensor {
   /** Whose output it is, in the record's graph; of a weight, the layer. */
   call: number;
   port: number;
-  channelsFirst: boolean;
+  channels: Channels;
 }
 
 export function heldFrom(run: string, stream: string, info: ValuesInfo, graph: GraphInfo, record: RecordTable): Held {
@@ -50,13 +52,18 @@ function keptAs(held: Held, kind: string, call: number, port: number): HeldValue
   return passes.reverse().map((name) => held.arrays.get(`${name} ${call} ${port}`)).find(Boolean);
 }
 
+function channelsOf(held: Held, value: HeldValue, call: number, port: number): Channels {
+  if (held.channelsFirst.has(call)) return "first";
+  return isBarePicture(held, value, call, port) ? "none" : "last";
+}
+
 /** The array that stands for a tensor of a call, or for a weight of the layer at a path; null where the record holds none. */
 export function heldTensor(held: Held, path: string, kind: string, port: number): HeldTensor | null {
   const { calls, layers } = held.graph;
   const isWeight = WEIGHT_KINDS.has(kind);
   const found = (value: HeldValue, at: number, ownPort: number): HeldTensor => ({
     place: { run: held.run, stream: held.stream, step: held.step, path: isWeight ? path : calls[at]!.path, kind: value.kind, port: ownPort },
-    value, call: at, port: ownPort, channelsFirst: !isWeight && held.channelsFirst.has(at),
+    value, call: at, port: ownPort, channels: isWeight ? "last" : channelsOf(held, value, at, ownPort),
   });
   if (isWeight) {
     const layer = layers.findIndex((each) => each.path === path);

@@ -16,7 +16,7 @@ export function stageOf(held: Held, path: string, sample: number, title: string,
   const tensor = heldTensor(held, path, "output", 0);
   if (!tensor) return { title, note: facts.join(" · "), store: null, reach: 0, picture: null, sentence: statusSentence(whyNot(held, path, "output", 0)) };
   const { shape: full } = tensor.value;
-  const view = makeView(full, firstAxes(full, sample, tensor.channelsFirst), tensor.channelsFirst);
+  const view = makeView(full, firstAxes(full, sample, tensor.channels), tensor.channels);
   const store = storeOf(tensor.place, view);
   const picture = pictureRange(held, tensor);
   const reach = picture?.[1] ?? layerReach(held, tensor, store.all());

@@ -4,7 +4,8 @@ import { parseHex } from "../colour/tables";
 import { heldTensor, type Held } from "../exact";
 import { reach } from "../maps/planes";
 import { storeOf } from "../maps/store";
-import { canvasOf, fetchPicture, inputImage, isImage, isPictured, pictureOf } from "../maps/thumbnails";
+import { isImage } from "../maps/asPicture";
+import { canvasOf, fetchPicture, inputImage, isPictured, pictureOf } from "../maps/thumbnails";
 import { firstAxes, makeView } from "../maps/view";
 import { paintMap, type MapColours } from "../colour/mapPixels";
 import { fetchValue, type CallWindow } from "../valuesApi";
@@ -22,7 +23,7 @@ export async function samplePicture(held: Held, sample: number, colours: MapColo
   }
   const { path, tensor } = found[0] ?? {};
   if (!path || !tensor) return null;
-  const view = makeView(tensor.value.shape, firstAxes(tensor.value.shape, sample, tensor.channelsFirst), tensor.channelsFirst);
+  const view = makeView(tensor.value.shape, firstAxes(tensor.value.shape, sample, tensor.channels), tensor.channels);
   if (isImage(held, tensor)) return { canvas: await inputImage(held, tensor, sample), path, isPicture: false };
   const store = storeOf(tensor.place, view);
   const [first] = await store.whole();
@@ -34,8 +35,8 @@ export async function samplePicture(held: Held, sample: number, colours: MapColo
 export function seenOf(held: Held, path: string, windows: ReadonlyMap<string, CallWindow>): [number, number, number, number] | null {
   const tensor = heldTensor(held, path, "output", 0);
   const box = tensor && windows.get(`${tensor.call} ${tensor.port}`)?.box;
-  if (!tensor || !box || box.length !== 4) return null;
-  const [rows, cols] = tensor.channelsFirst ? [2, 3] : [1, 2];
+  if (!tensor || !box || box.length !== (tensor.channels === "none" ? 3 : 4)) return null;
+  const [rows, cols] = tensor.channels === "first" ? [2, 3] : [1, 2];
   const [height, width] = [tensor.value.shape[rows]!, tensor.value.shape[cols]!];
   const [[top, bottom], [left, right]] = [box[rows]!, box[cols]!];
   return [left / width, top / height, (right - left) / width, (bottom - top) / height];
@@ -55,7 +56,7 @@ export async function camOf(held: Held, path: string, sample: number, dark: bool
   const [maps, errors] = await Promise.all(["output", "error"].map(async (kind) => {
     const tensor = heldTensor(held, path, kind, 0);
     if (!tensor || tensor.value.shape.length !== 4) return null;
-    const view = makeView(tensor.value.shape, firstAxes(tensor.value.shape, sample, tensor.channelsFirst), tensor.channelsFirst);
+    const view = makeView(tensor.value.shape, firstAxes(tensor.value.shape, sample, tensor.channels), tensor.channels);
     if (view.wrapped) return null;
     return { view, planes: await storeOf(tensor.place, view).whole() };
   }));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { nearestEarlier } from "../exact";
+import { nearestEarlier, type Held } from "../exact";
 import { paintMap, type MapColours } from "../colour/mapPixels";
-import { greys, rangeOf } from "./asPicture";
+import { greys, isBarePicture, rangeOf } from "./asPicture";
 import { exactText } from "./exactText";
 import { channelsFirstCalls } from "./formats";
 import { halfBits, toNpy } from "./npy";
@@ -10,6 +10,7 @@ import { termGrid } from "./termGrid";
 import { everyNth, stepFor } from "./draw";
 import { fixedChannels, stretched } from "./thumbnails";
 import type { GraphInfo } from "../types";
+import type { HeldValue } from "../valuesApi";
 
 test("a number is written in the fewest digits that name it in its dtype", () => {
   expect(exactText(Math.fround(0.1), "float32")).toBe("0.1");
@@ -75,6 +76,16 @@ test("what lies as pictures do is drawn from black to white over the range that 
   expect(painted([0, 1], 0, 1)).toEqual([0, 255]);
   expect(painted([-1, 1], -1, 0, 1)).toEqual([0, 128, 255]);
   expect(Math.abs(painted([0, 255], 100)[0]! - 100)).toBeLessThanOrEqual(1);
+});
+
+test("an input of rows and columns with the numbers of pictures is one, a series of features is none", () => {
+  const isBare = (shape: number[], low: number, high: number, kind = "input") => {
+    const table = { ports: [[0, 0]], columns: Float32Array.of(low, high) };
+    const held = { graph: { calls: [{ kind }] }, record: { columns: ["min", "max"], kinds: new Map([["output", table]]) } };
+    return isBarePicture(held as unknown as Held, { kind: "output", shape } as HeldValue, 0, 0);
+  };
+  expect([isBare([1, 28, 28], 0, 1), isBare([1, 28, 28], 0, 255)]).toEqual([true, true]);
+  expect([isBare([1, 28, 28], -1, 1), isBare([1, 40, 4], 0, 1), isBare([1, 28, 28], 0, 1, ""), isBare([1, 28, 28, 1], 0, 1)]).toEqual([false, false, false, false]);
 });
 
 test("a map far larger than its place is painted with two numbers a pixel, the others whole", () => {

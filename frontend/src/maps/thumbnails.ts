@@ -7,11 +7,11 @@ import { paintPicture, type MapColours } from "../colour/mapPixels";
 import { heldTensor, type Held, type HeldTensor } from "../exact";
 import { windows } from "../state";
 import { fetchValue, type Box, type ValuePart } from "../valuesApi";
-import { pictureRange } from "./asPicture";
+import { isImage, pictureRange } from "./asPicture";
 import { drawScaled, frame, hatch, paintPlane } from "./draw";
 import { makePlane, reach, takePlanes, type Plane } from "./planes";
 import { at, slicesParameter, type Axis } from "./slices";
-import { channelAxis, firstAxes, makeView, type MapView } from "./view";
+import { channelAxis, firstAxes, makeView, type Channels, type MapView } from "./view";
 
 /** Maps of one thumbnail near by; farther off the first four, or one. */
 export const MAPS = 9;
@@ -46,9 +46,9 @@ export function fixedChannels(channels: number): Axis {
 }
 
 /** The part of a tensor that its thumbnail shows. */
-export function thumbnailAxes(shape: readonly number[], sample: number, channelsFirst: boolean): Axis[] {
-  const channel = channelAxis(shape.length, channelsFirst);
-  const axes = firstAxes(shape, sample, channelsFirst);
+export function thumbnailAxes(shape: readonly number[], sample: number, channels: Channels): Axis[] {
+  const channel = channelAxis(shape.length, channels);
+  const axes = firstAxes(shape, sample, channels);
   const isMaps = shape.length > 3;
   return axes.map((axis, i) => {
     if (axis.single) return axis;
@@ -116,8 +116,8 @@ export class Thumbnails {
   private drawWindow(pen: CanvasRenderingContext2D, slot: Slot, box: Box, x: number, y: number, width: number, height: number, maps: number): void {
     const small = slot.small!;
     const { shape } = slot.tensor!.value;
-    if (shape.length !== 4) return;
-    const [rowAxis, colAxis] = slot.tensor!.channelsFirst ? [2, 3] : [1, 2];
+    if (shape.length !== (slot.tensor!.channels === "none" ? 3 : 4)) return;
+    const [rowAxis, colAxis] = slot.tensor!.channels === "first" ? [2, 3] : [1, 2];
     const places: [number, number, number, number][] = small.picture
       ? [inside(shape[colAxis]! / shape[rowAxis]!, x, y, width, height)]
       : tiles(Math.min(maps, small.planes.length), small.view.cols / small.view.rows, x, y, width, height);
@@ -185,12 +185,6 @@ export function isPictured(held: Held, tensor: HeldTensor): boolean {
   return (inputs.find(({ rank }) => rank === 4) ?? inputs[0])?.call === tensor.call;
 }
 
-/** An input with one or three channels is shown in grey or in its colours. */
-export function isImage(held: Held, { call, value, channelsFirst }: HeldTensor): boolean {
-  const channels = value.shape.length === 4 && !channelsFirst ? value.shape[3]! : 0;
-  return held.graph.calls[call]!.kind === "input" && (channels === 1 || channels === 3);
-}
-
 export function canvasOf(width: number, height: number, paint: (pixels: Uint32Array) => void): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [width, height];
@@ -231,8 +225,8 @@ export function stretched(values: ValuePart["values"], range: readonly [number, 
 const pictured = (picture: HTMLCanvasElement): Small => ({ view: null!, planes: [], picture, painted: new Map() });
 
 async function mapsOf(tensor: HeldTensor, sample: number): Promise<Small> {
-  const axes = thumbnailAxes(tensor.value.shape, Math.min(sample, (tensor.value.shape[0] ?? 1) - 1), tensor.channelsFirst);
-  const view = makeView(tensor.value.shape, axes, tensor.channelsFirst);
+  const axes = thumbnailAxes(tensor.value.shape, Math.min(sample, (tensor.value.shape[0] ?? 1) - 1), tensor.channels);
+  const view = makeView(tensor.value.shape, axes, tensor.channels);
   const asked = axes.map((axis) => (axis.single ? { ...at(axis.start), single: false } : axis));
   const { values, shape } = await fetchValue(tensor.place, slicesParameter(asked, tensor.value.shape));
   return { view, planes: takePlanes(view, values, shape, view.count).map(makePlane), picture: null, painted: new Map() };

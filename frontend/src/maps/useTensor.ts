@@ -36,7 +36,7 @@ export function useTensor(held: Held | null, path: string, kind: string, port: n
   const made = useMemo(() => {
     if (!tensor) return null;
     const { shape } = tensor.value;
-    const first = isWeight ? shape.map(whole) : firstAxes(shape, at, tensor.channelsFirst);
+    const first = isWeight ? shape.map(whole) : firstAxes(shape, at, tensor.channels);
     try {
       const given = typed ? parseSlices(typed, shape) : first;
       return { given, problem: "" };
@@ -45,7 +45,7 @@ export function useTensor(held: Held | null, path: string, kind: string, port: n
       return { given: first, problem: error.message };
     }
   }, [tensor, at, typed]);
-  const view = useMemo(() => (tensor && made ? makeView(tensor.value.shape, made.given, tensor.channelsFirst, isWeight) : null), [tensor, made]);
+  const view = useMemo(() => (tensor && made ? makeView(tensor.value.shape, made.given, tensor.channels, isWeight) : null), [tensor, made]);
   const store = useMemo(() => (tensor && view ? storeOf(tensor.place, view) : null), [tensor, view]);
   const order = useOrder(held, tensor, view, store);
   const range = mapRange.value;
@@ -87,9 +87,9 @@ const SORTED_ELEMENTS = 8 << 20;
 
 export async function activityOf(held: Held, tensor: HeldTensor, view: MapView, store: PlaneStore): Promise<(number | null)[]> {
   if (view.count * view.size <= SORTED_ELEMENTS) return (await store.whole()).map((plane) => plane?.activity ?? null);
-  const channel = channelAxis(view.shape.length, tensor.channelsFirst);
+  const channel = channelAxis(view.shape.length, tensor.channels);
   const figures = held.arrays.get(`channels:${tensor.value.kind} ${tensor.call} ${tensor.port}`);
-  const isByChannel = view.planeAxes.at(-1) === channel && !tensor.channelsFirst;
+  const isByChannel = view.planeAxes.at(-1) === channel && tensor.channels !== "first";
   if (!figures || !isByChannel) return Array<null>(view.count).fill(null);
   const { values } = await fetchValue({ ...tensor.place, kind: `channels:${tensor.value.kind}` }, ":");
   const all = activityOfFigures(values);

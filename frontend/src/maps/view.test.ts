@@ -1,19 +1,23 @@
 import { expect, test } from "vitest";
 import { makePlane, takePlanes } from "./planes";
 import { parseSlices } from "./slices";
-import { firstAxes, indexAt, makeView, placeOf, planePlaces } from "./view";
+import { firstAxes, indexAt, makeView, placeOf, planePlaces, type Channels } from "./view";
 
-const view = (shape: number[], text: string | null = null, channelsFirst = false) =>
-  makeView(shape, text === null ? firstAxes(shape, 0, channelsFirst) : parseSlices(text, shape), channelsFirst);
+const view = (shape: number[], text: string | null = null, channels: Channels = "last") =>
+  makeView(shape, text === null ? firstAxes(shape, 0, channels) : parseSlices(text, shape), channels);
 
 test("maps are planes by channel, wherever the channels are", () => {
   expect(view([2, 5, 7, 3])).toMatchObject({ rows: 5, cols: 7, count: 3, wrapped: false });
-  expect(view([2, 3, 5, 7], null, true)).toMatchObject({ rows: 5, cols: 7, count: 3 });
+  expect(view([2, 3, 5, 7], null, "first")).toMatchObject({ rows: 5, cols: 7, count: 3 });
 });
 
 test("a sequence has features as rows and time to the right", () => {
   expect(view([2, 40, 24])).toMatchObject({ rowAxis: 2, colAxis: 1, rows: 24, cols: 40, count: 1 });
-  expect(view([2, 24, 40], null, true)).toMatchObject({ rowAxis: 1, colAxis: 2, rows: 24, cols: 40 });
+  expect(view([2, 24, 40], null, "first")).toMatchObject({ rowAxis: 1, colAxis: 2, rows: 24, cols: 40 });
+});
+
+test("a picture without an axis for channels has its rows as rows", () => {
+  expect(view([2, 28, 20], null, "none")).toMatchObject({ rowAxis: 1, colAxis: 2, rows: 28, cols: 20, count: 1 });
 });
 
 test("a vector is wrapped, a volume cut in its middle, a 1×1 map a vector over its channels", () => {
@@ -24,7 +28,7 @@ test("a vector is wrapped, a volume cut in its middle, a 1×1 map a vector over 
 });
 
 test("each kernel is a map by input and output channel, and a matrix is one map", () => {
-  const kernel = (shape: number[], text = "") => makeView(shape, parseSlices(text, shape), false, true);
+  const kernel = (shape: number[], text = "") => makeView(shape, parseSlices(text, shape), "last", true);
   expect(kernel([3, 5, 4, 8])).toMatchObject({ rows: 3, cols: 5, count: 32, planeAxes: [2, 3] });
   expect(indexAt(kernel([3, 5, 4, 8]), 8 + 6, 2, 4)).toEqual([2, 4, 1, 6]);
   expect(kernel([3, 5, 4, 8], ":, :, 2, :")).toMatchObject({ rows: 3, cols: 5, count: 8 });
@@ -41,7 +45,7 @@ test("slices leave the planes that they leave", () => {
 });
 
 test("every element's index leads back to its place", () => {
-  for (const each of [view([2, 5, 7, 3]), view([2, 3, 5, 7], null, true), view([2, 6, 4]), view([3, 50]), view([2, 5, 7, 3], "1, 1:5:2, ::3, 1:")]) {
+  for (const each of [view([2, 5, 7, 3]), view([2, 3, 5, 7], null, "first"), view([2, 6, 4]), view([3, 50]), view([2, 5, 7, 3], "1, 1:5:2, ::3, 1:")]) {
     for (let plane = 0; plane < each.count; plane++) {
       for (let element = 0; element < each.size; element++) {
         const place = { plane, row: Math.floor(element / each.cols), col: element % each.cols };
@@ -56,7 +60,7 @@ test("planes are taken out of an answer as the tensor has them", () => {
   // Each element is its own index, read as a number: [n, row, col, channel] → channel + 10 col + 100 row.
   for (const channelsFirst of [false, true]) {
     const shape = channelsFirst ? [1, 3, 2, 4] : [1, 2, 4, 3];
-    const of = view(shape, null, channelsFirst);
+    const of = view(shape, null, channelsFirst ? "first" : "last");
     const numbers = new Float32Array(24);
     for (let row = 0; row < 2; row++) for (let col = 0; col < 4; col++) for (let channel = 0; channel < 3; channel++) {
       numbers[channelsFirst ? channel * 8 + row * 4 + col : row * 12 + col * 3 + channel] = channel + 10 * col + 100 * row;

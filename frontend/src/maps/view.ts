@@ -25,15 +25,18 @@ export interface MapView {
 /** Elements of one plane beyond which every k-th is taken: the picture has no more pixels anyway. */
 export const MOST_ELEMENTS = 4 << 20;
 
+/** Where a tensor has its channels: on the last axis, on the one after the batch's, or, a picture of rows and columns, nowhere. */
+export type Channels = "last" | "first" | "none";
+
 /** The axis of the channels; -1 where there is none. */
-export function channelAxis(rank: number, channelsFirst: boolean): number {
-  if (rank < 3) return -1;
-  return channelsFirst ? 1 : rank - 1;
+export function channelAxis(rank: number, channels: Channels): number {
+  if (rank < 3 || channels === "none") return -1;
+  return channels === "first" ? 1 : rank - 1;
 }
 
 /** What is shown of a tensor at first: one sample, of a volume its middle. */
-export function firstAxes(shape: readonly number[], sample: number, channelsFirst: boolean): Axis[] {
-  const channel = channelAxis(shape.length, channelsFirst);
+export function firstAxes(shape: readonly number[], sample: number, channels: Channels): Axis[] {
+  const channel = channelAxis(shape.length, channels);
   const spatial = shape.map((_, axis) => axis).filter((axis) => axis > 0 && axis !== channel);
   const fixed = new Set(spatial.slice(0, -2));
   return shape.map((size, axis) => {
@@ -43,8 +46,8 @@ export function firstAxes(shape: readonly number[], sample: number, channelsFirs
 }
 
 /** A weight has no batch axis. */
-export function makeView(shape: readonly number[], given: readonly Axis[], channelsFirst: boolean, isWeight = false): MapView {
-  const channel = channelAxis(shape.length, channelsFirst);
+export function makeView(shape: readonly number[], given: readonly Axis[], channels: Channels, isWeight = false): MapView {
+  const channel = channelAxis(shape.length, channels);
   const free = given.map((_, axis) => axis).filter((axis) => (axis > 0 || isWeight) && !given[axis]!.single && shape[axis]! > 1);
   const [rowAxis, colAxis] = isWeight ? kernelAxes(free, shape.length) : pictureAxes(free, channel);
   const axes = given.map((axis) => ({ ...axis }));
