@@ -2,7 +2,8 @@
 
 Each fault is what comes first: what stands before it, in the step and in time, is as it should be. That it is there, and that each
 healthy training's result is good, is proved without LayerFlow; nothing had been judged, and no recorded statistics read, when the
-suite was finished. Dead channels are planted as dead units are, in convolutions.
+suite was finished. Dead channels are planted as dead units are, in convolutions. README's figures are those of the one time it was
+judged blind.
 """
 
 from __future__ import annotations
