@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tb_layerflow.log.errors import LogError
+from tb_layerflow.log.records import BUCKETS
 from tb_layerflow.log.text import printable
 
 
@@ -35,7 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         subparser = subparsers.add_parser(command.name, help=command.help, description=command.help)
         command.arguments(subparser)
         subparser.set_defaults(run=command.run)
-    given = parser.parse_args(arguments)
+    given, rest = parser.parse_known_args(arguments)
+    if rest and getattr(given, "call", "") is None and not rest[0].startswith("-"):
+        given.call, *rest = rest  # argparse takes an optional CALL only where it stands right behind LOGDIR
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         given.run(given)
         sys.stdout.flush()
@@ -128,13 +133,17 @@ def _place(text: str) -> tuple[int, ...]:
 def _ops_arguments(parser: argparse.ArgumentParser) -> None:
     _log_arguments(parser)
     parser.add_argument("call", metavar="CALL", nargs="?", help="its path, or the unique ending of one (none: list the calls)")
+    parser.add_argument("--bucket", choices=BUCKETS, help="in place of a call: the operations that belong to none")
     parser.add_argument("--step", type=int, help="in the trace in force at this step (default: the newest)")
 
 
 def _ops(given: argparse.Namespace) -> None:
     from tb_layerflow import operations
 
-    _print(operations.lines(_opened(given.logdir), given.call, given.run_name, given.stream, given.step))
+    if given.call is not None and given.bucket is not None:
+        raise Refused(f"Operations are those of a call or of a bucket. Received: {given.call!r} and --bucket {given.bucket}.")
+    wanted = operations.Wanted(given.call, given.bucket, given.run_name, given.stream, given.step)
+    _print(operations.lines(_opened(given.logdir), wanted))
 
 
 # ---------------------------------------------------------------------------------------------------------------- view

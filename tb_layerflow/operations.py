@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tb_layerflow.log.errors import LogError
+from tb_layerflow.log.records import BUCKETS
 from tb_layerflow.log.text import printable
 from tb_layerflow.reader import LogDir, Op, PathError, Stream
 from tb_layerflow.show import table
 
 
-def lines(log: LogDir, call: str | None, run: str | None, stream: str | None, step: int | None) -> Iterator[str]:
-    """The call's chain in words, then its forward and its backward operations, of the first stream that has such a call; with
-    no call, the calls of the first stream with how many operations each has.
+class Wanted(NamedTuple):
+    """Which operations: of a call or of a bucket, of one run, stream and step; None: any, of the step the newest."""
+
+    call: str | None = None
+    bucket: str | None = None
+    run: str | None = None
+    stream: str | None = None
+    step: int | None = None
+
+
+def lines(log: LogDir, wanted: Wanted) -> Iterator[str]:
+    """The call's chain in words, then its forward and its backward operations, of the first stream that has such a call; the
+    bucket's operations of the first stream; with neither, its calls and buckets with how many operations each has.
 
     PathError where no stream has it; LogError where there is nothing.
     """
-    found = _stream_with(log, call, run, stream)
-    lineage = found.lineage(step)
-    if call is None:
+    found = _stream_with(log, wanted.call, wanted.run, wanted.stream)
+    lineage = found.lineage(wanted.step)
+    if wanted.call is None and wanted.bucket is None:
         counts = lineage.counts().tolist()
         counted = [(one.path, one.type, f"{count:,}") for one, count in zip(lineage.graph.calls, counts, strict=True)]
+        counted += [(f"--bucket {name}", "-", f"{len(lineage.numbers(bucket=name)):,}") for name in BUCKETS]
         text = [f"{found.run} · {found.name}", *table(("call", "type", "operations"), counted, "<<>")]
-        yield from map(printable, [*text, "", "Give one of these calls to see its operations: layerflow ops LOGDIR CALL"])
+        yield from map(printable, [*text, "", "Give one of these to see its operations: layerflow ops LOGDIR CALL"])
         return
-    path = lineage.graph.call(call).path
-    text = [f"{found.run} · {found.name} · {path}"]
+    path = None if wanted.call is None else lineage.graph.call(wanted.call).path
+    text = [f"{found.run} · {found.name} · {path or wanted.bucket}"]
     if not len(lineage):
         text.append('No operations were recorded: `what` did not hold "lineage", or the ledger says why.')
-    chain = lineage.chain(path)
+    chain = [] if path is None else lineage.chain(path)
     text += [" → ".join(chain)] if chain else []
-    ops = lineage.ops(path)
+    ops = lineage.ops(path, wanted.bucket)
     for direction in ("forward", "backward"):
         rows = [_row(op) for op in ops if op.direction == direction]
         if rows:

@@ -17,6 +17,7 @@ import pytest
 
 from tb_layerflow import cli, show
 from tb_layerflow.log import text
+from tb_layerflow.log.records import BUCKETS, Op
 from tb_layerflow.log.writer import StreamWriter
 from tests import make
 from tests.loaders import wait_until
@@ -111,6 +112,30 @@ def test_ops_without_a_call_lists_the_calls_with_their_operations(logdir: Path, 
     assert rows["encoder"] == ["Sequential", "1"]
     assert rows["."] == ["Functional", "1"]
     assert rows["encoder#1/first_dense"] == ["Dense", "0"]
+
+
+def test_ops_takes_its_call_before_and_after_the_options(logdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    orders = (("encoder/first_dense", "--stream", "train"), ("--stream", "train", "encoder/first_dense"))
+    before, after = (printed(capsys, "ops", logdir, *order) for order in orders)
+    assert before == after and "forward: 1" in before
+    with pytest.raises(SystemExit):
+        cli.main(["ops", str(logdir), "encoder", "--stream", "train", "encoder#1"])
+    assert "unrecognized arguments: encoder#1" in capsys.readouterr().err
+
+
+def test_ops_of_a_bucket_are_those_of_no_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = make.siamese()
+    graph.ops += [Op("mean", "Mean", bucket="loss"), Op("square", "Square", bucket="loss")]
+    writer = StreamWriter(tmp_path, "train")
+    writer.write_graph(graph)
+    writer.write_record(make.record(graph, 0))
+    writer.close()
+    counted = dict(cells(line)[::2] for line in printed(capsys, "ops", tmp_path) if line.startswith("--bucket"))
+    assert counted == {f"--bucket {name}": "2" if name == "loss" else "0" for name in BUCKETS}
+    out = printed(capsys, "ops", tmp_path, "--bucket", "loss")
+    assert "forward: 2" in out and [cells(line)[0] for line in out[-2:]] == ["Mean", "Square"]
+    assert cli.main(["ops", str(tmp_path), "encoder", "--bucket", "loss"]) == 2
+    assert "of a call or of a bucket" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("port", ["-5", "70000", "web"])

@@ -40,7 +40,7 @@ def test_training_stops_on_the_first_number_that_is_none(tmp_path: Path, capsys:
     first = stream.findings()[0]
     assert (first.rule, first.step) == ("non_finite", 1)
     assert stream.steps[-1] < 400
-    assert capsys.readouterr().err.count("training stops at step 1: the output of") == 1
+    assert capsys.readouterr().err.count("training stops, by what step 1 shows: the output of") == 1
 
 
 def test_stop_on_knows_its_rules() -> None:

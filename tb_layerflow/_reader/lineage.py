@@ -21,8 +21,6 @@ from .cache import BoundedCache
 from .graph import Call, Graph
 from .source import Source
 
-BUCKETS = ("loss", "metrics", "optimizer", "input", "other")
-
 _NO_STACK = records.Stack(())
 _BYTES = 128 << 20
 _BYTES_PER_OP = 500
@@ -112,8 +110,8 @@ class Lineage:
         if path is not None and bucket is not None:
             raise ValueError(f"Operations are those of a call or of a bucket. Received: path={path!r}, bucket={bucket!r}.")
         if bucket is not None:
-            if bucket not in BUCKETS:
-                raise ValueError(f"bucket must be one of {', '.join(BUCKETS)}. Received: {bucket!r}.")
+            if bucket not in records.BUCKETS:
+                raise ValueError(f"bucket must be one of {', '.join(records.BUCKETS)}. Received: {bucket!r}.")
             return self._by_bucket.get(bucket, [])
         if path is None:
             return range(len(self._ops))

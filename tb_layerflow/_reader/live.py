@@ -127,7 +127,7 @@ def stop_on(*rules: str) -> OnRecord:
                 if said:
                     return True
                 said.append(finding)
-                sys.stderr.write(f"LayerFlow: training stops at step {record.step}: {finding.message}\n")
+                sys.stderr.write(f"LayerFlow: training stops, by what step {record.step} shows: {finding.message}\n")
                 return True
         return False
 

@@ -319,7 +319,9 @@ class Stream:
         for at, folder, name in sorted(found, reverse=True):
             if step is None or at == step:
                 return kept_files.read(folder, name)
-        steps = ", ".join(str(at) for at, _, _ in sorted(found)) or "none"
+        if not found:
+            raise paths.PathError("No step was kept: with keep_last= one is, where a loss is not finite or a fit breaks off.")
+        steps = ", ".join(str(at) for at, _, _ in sorted(found))
         raise paths.PathError(f"No step was kept at {step}. Received: step={step}. Steps that were kept: {steps}.")
 
     @checked

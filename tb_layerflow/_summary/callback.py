@@ -31,7 +31,8 @@ class LayerFlow:
             a range, a set, or a callable `step -> bool`; or "epoch": the last step of each epoch, the probe after it.
         what: kinds to record: "outputs" (always; with the inputs), "errors" (the gradient of the loss at each output),
             "weights" (each variable's value before the step, its gradient as the tape gives it, of the unscaled loss and before
-            any clipping, and its update in the step), "losses" (layer losses; on by itself for a labelled probe of 64 samples),
+            any clipping, and its update in the step), "lineage" (the operations of each call, and the lines behind them),
+            "losses" (layer losses; on by itself for a labelled probe of 64 samples or more: a fit of each layer's readout),
             "timing" (how long each call took, forward and backward, by TensorFlow's profiler; on the CPU, traced and not compiled
             by XLA; a recorded step of many small operations then takes up to three times as long).
         layers: None for all; or names, paths, globs, layer objects, layer classes, a callable of the layer, or a list of those.
@@ -53,8 +54,8 @@ class LayerFlow:
             of outputs), "images" (`<path>/feature_maps`, in records with exact values); with every="epoch" their step is
             the epoch.
         on_record: called with each finished record (`.stream`, `.step`, `.statistics(kind)`, `.value(path)`, `.findings()`) in
-            the thread that writes; if it returns True, training stops after the next batch. `stop_on("non_finite")` and
-            `printer("**/first_dense")` are such.
+            the thread that writes, while training goes on; once it returns True, training stops after the batch that runs.
+            `layerflow.summary.stop_on("non_finite")` and `layerflow.summary.printer("**/first_dense")` are such.
         strict: raise where recording would otherwise warn and go on.
 
     Raises:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tb_layerflow.log.records import Frame
+from tb_layerflow.log.records import BUCKETS, Frame
 
-LOSS, METRICS, OPTIMIZER, INPUT, OTHER = ALL = ("loss", "metrics", "optimizer", "input", "other")
+LOSS, METRICS, OPTIMIZER, INPUT, OTHER = BUCKETS
 
 _FUNCTIONS = {
     "compute_loss": LOSS,

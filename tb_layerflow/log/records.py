@@ -16,6 +16,9 @@ COUNT_COLUMNS = ("count", *PART_COUNTS)
 
 WEIGHT_KINDS = ("weight", "weight_gradient", "update")
 
+BUCKETS = ("loss", "metrics", "optimizer", "input", "other")
+"""What operations belong to that no call made."""
+
 TRACE = "trace"
 """The kind of a ledger entry that says why a function was traced anew."""
 

@@ -43,7 +43,7 @@ def ops(
     stacks: dict[records.Stack, int] = {}
     calls = {path: number for number, path in enumerate(lineage.graph.paths)}
     rows = [_row(op, calls, stacks.setdefault(op.stack, len(stacks))) for op in page]
-    counts = {name: len(lineage.numbers(bucket=name)) for name in ("loss", "metrics", "optimizer", "input", "other")}
+    counts = {name: len(lineage.numbers(bucket=name)) for name in records.BUCKETS}
     return Json(
         {
             "total": len(numbers),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tb_layerflow.log.records import COLUMNS
+from tb_layerflow.log.records import BUCKETS, COLUMNS
 
 MOST_AXES = 32
 _WHOLE = r"-?[0-9]{1,9}"
@@ -96,7 +96,7 @@ def index(name: str, given: str) -> tuple[int, ...]:
 
 def bucket(name: str, given: str) -> str:
     """What operations outside every call belong to."""
-    if given not in ("loss", "metrics", "optimizer", "input", "other"):
+    if given not in BUCKETS:
         raise BadRequest(f"{name} must be loss, metrics, optimizer, input or other. Received: {_shown(given)}.")
     return given
 
