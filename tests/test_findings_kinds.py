@@ -117,6 +117,40 @@ def test_a_group_that_makes_its_output_itself_stands_in_the_errors_way(tmp_path:
     assert [(one.path, one.step) for one in found if one.rule == "exploding_errors"] == [("turn", 0)]
 
 
+def test_errors_of_several_ends_are_held_against_the_largest(tmp_path: Path) -> None:
+    """One of two losses has next to no weight: what comes back from the other is no explosion."""
+    graph = graph_of({"first": ("x",), "large": ("first",), "small": ("first",)})
+    errors = branch({"first": 2e-2, "large": 1e-2, "small": 1e-6})
+    assert stream_of(tmp_path / "sound", errors, graph=graph, names=[layer.path for layer in graph.layers]).findings() == []
+    errors = branch({"first": 20.0, "large": 1e-2, "small": 1e-6})
+    (one,) = stream_of(tmp_path / "wild", errors, graph=graph, names=[layer.path for layer in graph.layers]).findings()
+    assert (one.rule, one.path) == ("exploding_errors", "large")
+    np.testing.assert_allclose(one.evidence["ratio"], 2000, rtol=1e-4)
+
+
+def test_errors_that_grow_in_operations_between_two_calls_are_named_at_the_later(tmp_path: Path) -> None:
+    graph = graph_of({"first": ("x",), "second": ("first",), "end": ("second",)})
+    graph.calls[3].inputs[0] = port()
+    graph.calls[3].inputs[0].derived = [(2, 0)]
+    errors = branch({"first": 20.0})
+    (one,) = stream_of(tmp_path, errors, graph=graph, names=[layer.path for layer in graph.layers]).findings()
+    assert (one.rule, one.path) == ("exploding_errors", "second")
+    np.testing.assert_allclose(one.evidence["factor"], 2000, rtol=1e-4)
+
+
+def test_a_rate_by_which_a_layer_stands_still_after_two_steps_is_too_large(tmp_path: Path) -> None:
+    """Its units are dead then, and no update comes after."""
+
+    def dies(kind: str, name: str, step: int, array: np.ndarray) -> Any:
+        if name != "first":
+            return None
+        return {"output": array * (step < 2), "update": array * (2e3 if step < 2 else 0.0)}.get(kind)
+
+    (one,) = stream_of(tmp_path, dies).findings()
+    assert (one.rule, one.path, one.step) == ("update_too_large", "first", 0)
+    assert "dead_units · first" in one.evidence["explains"] or "constant · first" in one.evidence["explains"]
+
+
 def test_a_layer_that_slows_down_within_a_few_records_was_slow_from_the_start(tmp_path: Path) -> None:
     def creeps(kind: str, name: str, step: int, array: np.ndarray) -> Any:
         return array * (5e-3 if step < 3 else 5e-4) if (kind, name) == ("update", "second") else None

@@ -17,28 +17,27 @@ FIRST = 5
 def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
     """Errors grow many times over on their way back through the layers, or from one record to the next.
 
-    Definition: (depth) the l2 of the error at some output is above `exploding_error` times that at the model's end, in
-    `records` records in a row, or in one five times above; the finding names the call through which the error grew the most.
-    (time) the largest l2 of all is above `exploding_growth` times the largest of the first FIRST records (a model that has
-    learnt much gets errors again as large as at the start from a sample that is new to it); the finding names the last call
-    whose own error grew as much: the first that the backward pass reached. Source: Pascanu et al. 2013, On the difficulty of
-    training recurrent neural networks. Healthy trainings reach 50 and 10 times.
+    Definition: (depth) the l2 of the error at some output is above `exploding_error` times the largest at the ends that
+    depend on it (a model of several outputs has several, and their losses their weights), in `records` records in a row, or
+    in one five times above; the finding names the call through which the error grew the most. (time) the largest l2 of all is
+    above `exploding_growth` times the largest of the first FIRST records (a model that has learnt much gets errors again as
+    large as at the start from a sample that is new to it); the finding names the last call whose own error grew as much: the
+    first that the backward pass reached. Source: Pascanu et al. 2013, On the difficulty of training recurrent neural
+    networks. Healthy trainings reach 50 and 10 times.
     """
     flow = _Flow(observed)
     if not flow.paths:
         return []
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = flow.l2 / flow.end[:, None]
-    ratio = np.where(flow.end[:, None] > 0, ratio, np.nan)
+        ratio = np.where(flow.end > 0, flow.l2 / flow.end, np.nan)
     largest = _largest(ratio)
     places = (lasting(largest > limits.exploding_error, limits.records), lasting(largest > 5 * limits.exploding_error, 1))
     if any(place is not None for place in places):
         place = min(place for place in places if place is not None)
         path, factor = flow.strongest(place)
         reach = float(largest[place])
-        message = (
-            f"errors are {reach:.3g} times as large as at the model's end; {path} alone makes them {factor:.3g} times larger."
-        )
+        alone = f"{path} alone makes them {factor:.3g} times larger" if factor > 1 else f"the largest is that at {path}"
+        message = f"errors are {reach:.3g} times as large as at the model's end; {alone}."
         evidence = {"ratio": reach, "factor": factor, "limit": limits.exploding_error}
         return [Finding("exploding_errors", path, int(observed.steps[place]), message, evidence)]
     return _growing(observed, limits, flow)
@@ -121,8 +120,9 @@ class _Flow:
     """The l2 of the errors at all outputs of leaves and at those that groups make themselves, float64 [steps, outputs], in the
     order of the calls; NaN where it is not finite. `counts` are their elements.
 
-    `end` is the l2 of the last outputs that have an error; `ends` has, of each output, the last one that depends on it (itself if
-    none does), `trained` the outputs of layers with trained kernels, and `firsts` those of them that no other comes before.
+    `ends` has, of each output, the last one that depends on it (itself if none does), and `end`, of the same form as `l2`, the
+    largest of those that depend on it and that none depends on; `trained` the outputs of layers with trained kernels, and
+    `firsts` those of them that no other comes before.
     """
 
     def __init__(self, observed: Observed) -> None:
@@ -145,15 +145,15 @@ class _Flow:
         found: Floats = np.array(columns).T if columns else np.zeros((len(observed.steps), 0))
         self.l2: Floats = np.where(np.isfinite(found), found, np.nan)
         self.counts: Floats = np.array(counts).T if counts else found
-        self.end: Floats = self.l2[:, -1] if self.paths else np.zeros(len(observed.steps))
         self._position = {number: index for index, number in enumerate(self._numbers)}
         self._sources = [observed.sources(number, derived=True) for number in range(len(observed.graph.calls))]
         self._readers: list[list[int]] = [[] for _ in self._numbers]
         for index, number in enumerate(self._numbers):
-            for source in observed.sources(number):
+            for source in self._sources[number]:
                 if source in self._position:
                     self._readers[self._position[source]].append(index)
         self.ends = self._ends()
+        self.end = self._largest_ends()
         self.trained = [index for index, number in enumerate(self._numbers) if self._is_trained(number)]
         self.firsts = self._firsts()
 
@@ -163,6 +163,16 @@ class _Flow:
             for source in self._sources[number]:
                 last[source] = max(last[source], last[number])
         return [last[number] for number in self._numbers]
+
+    def _largest_ends(self) -> Floats:
+        own = {number: self.l2[:, index] for number, index in self._position.items()}
+        ends: dict[int, Floats] = {}
+        for number in reversed(range(len(self._sources))):
+            end = ends.get(number, own.get(number))
+            if end is not None:
+                ends |= {source: np.fmax(ends.get(source, end), end) for source in self._sources[number]}
+        found: Floats = np.array([ends.get(number, own[number]) for number in self._numbers]).T
+        return found
 
     def _is_trained(self, number: int) -> bool:
         layer = self._observed.graph.calls[number].layer
@@ -191,11 +201,13 @@ class _Flow:
 
     def factors(self, place: int, *, shared_out: bool, among: Container[int] | None = None) -> Iterator[tuple[str, float]]:
         """(path, factor) of each call (`among` some, by number) whose inputs have an error; with `shared_out`, what averages
-        share out counts as lost. An error in which those of several readers meet has grown through the one that has the largest.
+        share out counts as lost, and what plain operations do between two calls as the later one's. An error in which those of
+        several readers meet has grown through the one that has the largest.
         """
         for index, number in enumerate(self._numbers):
             call = self._observed.graph.calls[number]
-            sources = [self._position[source] for source in self._observed.sources(number) if source in self._position]
+            before_it = self._sources[number] if shared_out else self._observed.sources(number)
+            sources = [self._position[source] for source in before_it if source in self._position]
             if (among is not None and number not in among) or not sources or not self.l2[place, index] > 0:
                 continue
             before = max(sources, key=lambda source: np.nan_to_num(self.l2[place, source], nan=-1.0))

@@ -97,16 +97,16 @@ def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
 
     Definition, for trainable kernels (two axes or more, no biases): the l2 of the update over the l2 of the weight, or over
     that of a weight of its shape as it usually starts (see `usual_l2`) where that is more and the weight does not shrink: one
-    that starts at nothing grows many times over, and does well. Too large: in `records` records in a row (in all, where
-    numbers that are none come before there are so many) the ratio's geometric mean is above `update_too_large`, and none is
-    below a fifth of it; or in one it is twenty times that. Too small, for layers that errors reach (see `_reached`): the
-    ratio is above zero and at most `update_too_small`, or `rate_too_small` where no kernel of the model has more in that
-    record (a layer may be slow by itself, a model is by its rate; not before `loss_records` records, nor while the rate warms
-    up: its last third is twice its first), in every record, or in all from one on that are a third of them and `loss_records`
-    or more (a rate that falls to nothing at the end is a schedule), records left out in which the error at the model's end is
-    below a thousandth of its largest (where all is learnt, updates are small) or the weight's gradient is zero (its decay
-    alone moves it). Around 1e-3 is usual (Karpathy 2015, CS231n notes, "Ratio of weights:updates"); the fastest healthy
-    trainings reach 0.2 at the start, the slowest 2e-3 in some record.
+    that starts at nothing grows many times over, and does well. Too large: in `records` records in a row (in all, where there
+    are fewer before numbers that are none come, or before the weight stands still) the ratio's geometric mean is above
+    `update_too_large`, and none is below a fifth of it; or in one it is twenty times that. Too small, for layers that errors
+    reach (see `_reached`): the ratio is above zero and at most `update_too_small`, or `rate_too_small` where no kernel of the
+    model has more in that record (a layer may be slow by itself, a model is by its rate; not before `loss_records` records,
+    nor while the rate warms up: its last third is twice its first), in every record, or in all from one on that are a third
+    of them and `loss_records` or more (a rate that falls to nothing at the end is a schedule), records left out in which the
+    error at the model's end is below a thousandth of its largest (where all is learnt, updates are small) or the weight's
+    gradient is zero (its decay alone moves it). Around 1e-3 is usual (Karpathy 2015, CS231n notes, "Ratio of
+    weights:updates"); the fastest healthy trainings reach 0.2 at the start, the slowest 2e-3 in some record.
     """
     found = []
     given = list(_ratios(observed))
@@ -121,7 +121,8 @@ def update_ratio(observed: Observed, limits: Limits) -> list[Finding]:
     for path, weight, ratio, is_pulled in given:
         known = np.isfinite(ratio)
         ratio, steps = ratio[known], observed.steps[known]
-        place = _too_large(ratio, limits, min(limits.records, len(ratio)) if observed.is_cut else limits.records)
+        is_over = observed.is_cut or (len(ratio) and steps[-1] < observed.steps[-limits.records :][0])
+        place = _too_large(ratio, limits, min(limits.records, len(ratio)) if is_over else limits.records)
         if place is not None:
             held = float(ratio[place])
             message = f"an update of {path}/{weight.name} is {held:.2g} times its weight: the learning rate is too large for it."
