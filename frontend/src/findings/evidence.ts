@@ -8,7 +8,15 @@ const SILENT = new Set(["port", "kind", "weight", "direction"]);
 export function evidenceText(evidence: Record<string, unknown>): string[] {
   return Object.entries(evidence)
     .filter(([name, value]) => !SILENT.has(name) && !isEmpty(value))
+    .map(([name, value]) => [name, name === "explains" && Array.isArray(value) ? value.map(consequence) : value] as const)
     .map(([name, value]) => `${words.findings.evidence[name] ?? name.replaceAll("_", " ")} ${valueText(value)}`);
+}
+
+/** `dead_units · second` as "dead units at second". */
+function consequence(text: unknown): string {
+  const [rule = "", path = ""] = String(text).split(" · ", 2);
+  const named = (words.findings.rules[rule] ?? rule.replaceAll("_", " ")).toLowerCase();
+  return path === "" || path === "." ? named : `${named} at ${path}`;
 }
 
 /** Says nothing: shown it would be a name without a number. */

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { evidenceText } from "./evidence";
 import { callOfFinding, groupByRule, marksOnSteps, placeOf, worstLevel } from "./places";
 import type { FindingInfo, GraphInfo } from "../types";
 
@@ -37,8 +36,4 @@ test("a finding shows where its numbers are", () => {
   expect(placeOf(finding("non_finite", "a", 1, "failure", { kind: "weight" }))).toEqual({ colourBy: { kind: "weight", column: "l2" }, panel: "weights" });
   expect(placeOf(finding("vanishing_errors", "a", 1))).toEqual({ colourBy: { kind: "error", column: "l2" }, panel: "errors" });
   expect(placeOf(finding("a rule of a later version", "a", 1)).colourBy).toBeNull();
-});
-
-test("evidence that is empty is left out", () => {
-  expect(evidenceText({ output: "", step: null, steps: [], zeros: 0 })).toEqual(["zeros 0"]);
 });

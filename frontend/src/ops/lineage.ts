@@ -19,6 +19,13 @@ export function chainLines(chain: readonly string[]): { head: string; lines: str
 /** The last part of a name in a graph: what tells operations of one call apart. */
 export const shortName = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
+/** A long name in a graph without the beginning, which many have in common: the last of its parts that fit into `most` characters. */
+export function tailOf(name: string, most: number): string {
+  if (name.length <= most) return name;
+  const cut = name.indexOf("/", name.length - most);
+  return `…${cut < 0 ? `/${shortName(name)}` : name.slice(cut)}`;
+}
+
 /** `model.py:42`, or empty where no frame is the user's. */
 export function placeOfStack(stack: StackInfo | undefined): string {
   const frame = stack?.frames[stack.user_frame];
