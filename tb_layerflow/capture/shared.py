@@ -33,16 +33,17 @@ def call(body: Callable[..., Any], *tensors: Any, **settings: Any) -> Any:
 
 
 def comes_first(called: Any, tensor: Any) -> None:
-    """Let the operations that read `tensor` so far wait for the call that gave `called`, an output of it.
+    """Let the identities of `tensor` that there are so far wait for the call that gave `called`, an output of it.
 
-    Nothing where no graph is being built, nor for one that the call itself depends on by another of its arguments.
+    Other operations go on: TensorFlow's optimiser fuses none that waits, and a step would no longer be the plain one to the last
+    bit. Nothing where no graph is being built, nor for an identity that the call depends on by another of its arguments.
     """
     if tf.executing_eagerly() or tensor.graph is not called.graph:
         return
     own = called.op
     needed = _needed(other.op for other in own.inputs if other.op is not tensor.op)
     for reader in tensor.consumers():
-        if reader is not own and reader not in needed:
+        if reader.type == "Identity" and reader not in needed:
             reader._add_control_input(own)
 
 

@@ -29,7 +29,8 @@ def identity(tensor: Any, received: Callable[[Any], None]) -> Any:
 def _record_identity(passed_on: Any, tensor: Any, received: Callable[[Any], None]) -> None:
     def backward(gradient: Any) -> list[Any]:
         received(gradient)
-        return [gradient]
+        # In a graph what goes on is an identity too, which can be made to wait until the error is measured (see `shared`).
+        return [tf.identity(gradient) if isinstance(gradient, tf.Tensor) and not tf.executing_eagerly() else gradient]
 
     record.record_operation("LayerFlowTap", [passed_on], [tensor], backward)
 
