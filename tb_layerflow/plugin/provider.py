@@ -54,7 +54,7 @@ class ProviderSource:
         self._blobs: BoundedCache[bytes] = BoundedCache(BLOB_BYTES)
         self._keys: dict[tuple[str, str], tuple[int, dict[int, list[str]]]] = {}
         self._not_ours: dict[tuple[str, str], str] = {}
-        self._reading = threading.Lock()
+        self._reading: dict[tuple[str, str], threading.Lock] = {}
         self._listed: Listing = {}
         self.refresh()
 
@@ -80,7 +80,7 @@ class ProviderSource:
         """All points of a tensor tag that TensorBoard keeps, by rising step; none for an unknown tag."""
         known = self._fresh(run, tag)
         if known is None:
-            with self._reading:
+            with self._reading.setdefault((run, _all_blocks(tag)), threading.Lock()):
                 known = self._fresh(run, tag)
                 if known is None:
                     known = self._read_together(run, tag)
@@ -199,6 +199,12 @@ class ProviderSource:
                 raise LogError(f"{tag} holds more than the 256 MB that TensorBoard's data server sends at once.") from error
             raise
         return list((answer or {}).get(run, {}).get(tag, ()))
+
+
+def _all_blocks(tag: str) -> str:
+    """What a tag has in common with the other blocks of its kind: who reads one reads those that follow."""
+    own = tags.parse(tag)
+    return tag if own is None else str(replace(own, block=None))
 
 
 def _version(series: Any) -> int:

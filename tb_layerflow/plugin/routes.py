@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,13 +27,18 @@ MOST_NUMBERS = 32 << 20
 MOST_ENTRIES = 20_000
 """Entries in one answer of /ledger."""
 
+AT_ONCE = 16
+"""Streams that are read side by side: TensorBoard's data server takes long to answer, however many wait."""
+
 NOTHING_RECORDED = "Nothing that LayerFlow recorded is in this folder yet."
 
 
 def streams(log: LogDir) -> Answer:
-    """Every run and stream."""
-    found = [log.run(name) for name in log.runs]
-    runs = [{"run": run.name, "streams": [describe.stream(run.stream(name)) for name in run.streams]} for run in found]
+    """Every run and stream; the streams are read side by side."""
+    found = [(run, run.streams) for run in map(log.run, log.runs)]
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="layerflow-streams") as pool:
+        described = pool.map(describe.stream, [run.stream(name) for run, names in found for name in names])
+        runs = [{"run": run.name, "streams": [next(described) for _ in names]} for run, names in found]
     return Json({"runs": runs, "logdir": _logdir(log), "schema": SCHEMA, "problem": "" if runs else NOTHING_RECORDED})
 
 
