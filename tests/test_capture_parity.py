@@ -154,3 +154,79 @@ def test_steps_of_other_kinds_are_bit_identical_too(build: Callable[[], keras.Mo
     for found, expected in zip(weights(layerflow.LayerFlow(tmp_path, every=2)), weights(), strict=True):
         np.testing.assert_array_equal(found, expected)
     assert list(layerflow.open(tmp_path).steps) == [0, 2, 4, 6, 8]
+
+
+def _trained(model: keras.Model, x: np.ndarray, y: np.ndarray, *listeners: Any) -> list[np.ndarray]:
+    model.fit(x, y, batch_size=16, verbose=0, callbacks=list(listeners))
+    return [variable.numpy() for variable in [*model.variables, *model.optimizer.variables]]
+
+
+def _activated(activation: str, layer: str, policy: str) -> keras.Model:
+    """Layers that TensorFlow fuses with their bias and activation, wide enough that it would make a difference."""
+    keras.utils.set_random_seed(3)
+    keras.mixed_precision.set_global_policy(policy)
+    try:
+        dense = [keras.layers.Dense(64, activation), keras.layers.Dense(64, activation)]
+        conv = [keras.layers.Reshape((4, 4, 4)), keras.layers.Conv2D(32, 3, activation=activation), keras.layers.Flatten()]
+        inner = dense if layer == "dense" else conv
+        model = keras.Sequential([keras.layers.Input((64,)), *inner, keras.layers.Dense(3, dtype="float32")])
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("activation", "layer", "policy"),
+    [
+        *((activation, "dense", "float32") for activation in ("relu", "tanh", "sigmoid", "elu", "gelu")),
+        ("elu", "conv", "float32"),
+        ("relu", "dense", "mixed_bfloat16"),
+    ],
+)
+@pytest.mark.parametrize("values", ["none", "auto"])
+def test_what_tensorflow_fuses_in_a_layer_it_fuses_in_a_recorded_step_too(
+    activation: str, layer: str, policy: str, values: str, tmp_path: Path
+) -> None:
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=(96, 64)).astype(np.float32), random.integers(0, 3, 96)
+    plain = _trained(_activated(activation, layer, policy), x, y)
+    callback = layerflow.LayerFlow(tmp_path, every=1, values=values)
+    for found, expected in zip(_trained(_activated(activation, layer, policy), x, y, callback), plain, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert len(layerflow.open(tmp_path).steps) == 6
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_a_loss_that_is_computed_inside_a_function_stops_no_training(eager: bool, tmp_path: Path) -> None:
+    class Inside(keras.Model):
+        @tf.function
+        def train_step(self, batch: Any) -> Any:
+            return super().train_step(batch)
+
+    def model() -> keras.Model:
+        keras.utils.set_random_seed(2)
+        symbol = keras.Input((models.WIDTH,))
+        made = Inside(symbol, keras.layers.Dense(1)(symbol))
+        made.compile("adam", "mse", run_eagerly=eager)
+        return made
+
+    x, y = models.samples(model(), SAMPLES)
+    plain = _trained(model(), x, y)
+    found = _trained(model(), x, y, layerflow.LayerFlow(tmp_path, every=1, strict=True))
+    for one, other in zip(found, plain, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert len(layerflow.open(tmp_path).steps) == 3
+
+
+def test_an_optimizer_that_counts_how_often_it_scales_is_asked_once_a_step(tmp_path: Path) -> None:
+    class Counting(keras.mixed_precision.LossScaleOptimizer):
+        def scale_loss(self, loss: Any) -> Any:
+            counted.assign_add(1)
+            return super().scale_loss(loss)
+
+    counted = tf.Variable(0)
+    model = models.plain(optimizer=Counting(keras.optimizers.SGD(0.01)))
+    x, y = models.samples(model, SAMPLES)
+    model.fit(x, y, batch_size=BATCH, verbose=0, callbacks=[layerflow.LayerFlow(tmp_path, every=1)])
+    assert int(counted) == SAMPLES // BATCH

@@ -167,7 +167,8 @@ def stack(kind: str, steps: Sequence[int], decoded: Sequence[tuple[Graph | None,
             in_order = sources == list(range(len(tables[0].calls)))
             for number, name in enumerate((*COLUMNS, *_EXTRA)):
                 stacked = np.stack([one.columns[name] if name in _COLUMN_SET else getattr(one, name) for one in tables])
-                filled[number][np.ix_(positions, np.array(targets))] = stacked if in_order else stacked[:, sources]
+                with np.errstate(invalid="ignore"):  # a damaged log may hold any number
+                    filled[number][np.ix_(positions, np.array(targets))] = stacked if in_order else stacked[:, sources]
     graphs = {id(group[0][1]): group[0][1] for group in newest_first}.values()
     is_weight = kind in WEIGHT_KINDS
     return Statistics(

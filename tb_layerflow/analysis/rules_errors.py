@@ -21,9 +21,10 @@ def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
     depend on it (a model of several outputs has several, and their losses their weights), in `records` records in a row, or
     in one five times above; the finding names the call through which the error grew the most. (time) the largest l2 of all is
     above `exploding_growth` times the largest of the first FIRST records (a model that has learnt much gets errors again as
-    large as at the start from a sample that is new to it); the finding names the last call whose own error grew as much: the
-    first that the backward pass reached. Source: Pascanu et al. 2013, On the difficulty of training recurrent neural
-    networks. Healthy trainings reach 50 and 10 times.
+    large as at the start from a sample that is new to it), or a hundred times that where the loss is below all of theirs (a
+    likelihood whose deviation shrinks has errors that grow while it falls); the finding names the last call whose own error
+    grew as much: the first that the backward pass reached. Source: Pascanu et al. 2013, On the difficulty of training
+    recurrent neural networks. Healthy trainings reach 50 and 10 times.
     """
     flow = _Flow(observed)
     if not flow.paths:
@@ -46,8 +47,10 @@ def exploding_errors(observed: Observed, limits: Limits) -> list[Finding]:
 def _growing(observed: Observed, limits: Limits, flow: _Flow) -> list[Finding]:
     largest = _largest(flow.l2)
     usual = float(np.nanmax(np.nan_to_num(largest[:FIRST]), initial=0.0))
+    loss = observed.losses.get("loss", np.zeros(0))
     for place in range(FIRST, len(largest)):
-        if usual > 0 and largest[place] > limits.exploding_growth * usual:
+        is_better = len(loss) > place and loss[place] < np.min(loss[:FIRST])
+        if usual > 0 and largest[place] > limits.exploding_growth * usual * (100 if is_better else 1):
             before = np.nan_to_num(flow.l2[:FIRST]).max(0)
             grown = np.flatnonzero(flow.l2[place] > limits.exploding_growth * before)
             path = flow.paths[int(grown[-1]) if len(grown) else int(np.nanargmax(flow.l2[place]))]

@@ -39,12 +39,13 @@ def unchanged_weights(observed: Observed, limits: Limits) -> list[Finding]:
             continue
         if _reached(observed, path, place, limits):
             still.setdefault(path, []).append((one.name, int(observed.steps[place])))
-    return [
-        Finding("unchanged_weights", path, min(step for _, step in names),
-                f"{', '.join(name for name, _ in names)} of {path} never changed in these records, though trainable.",
-                {"weights": [name for name, _ in names]})
-        for path, names in still.items()
-    ]  # fmt: skip
+    named = []
+    for path, names in still.items():
+        step = min(step for _, step in names)
+        since = "in these records" if step == observed.steps[0] else f"from step {step} on"
+        message = f"{', '.join(name for name, _ in names)} of {path} did not change {since}, though trainable."
+        named.append(Finding("unchanged_weights", path, step, message, {"weights": [name for name, _ in names]}))
+    return named
 
 
 def _standstill(observed: Observed, limits: Limits) -> int | None:

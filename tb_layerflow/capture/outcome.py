@@ -100,6 +100,8 @@ def conclude(
     if recording.graph is None:
         calls.thin(recording.roots)
     nodes = calls.number(recording.roots)
+    if recording.errors:
+        _drop_logits_nobody_read(nodes)
     derivation.derive(recording, nodes)
     table = layer_table.LayerTable(model)
     graph = records.Graph(model=_model_name(model, recording.roots), calls=[], layers=[])
@@ -143,6 +145,14 @@ def _drop_phantoms(recording: Recording, needed: set[Any]) -> int:
             _keep_structure(node)
     recording.roots, dropped = calls.prune(recording.roots)
     return dropped
+
+
+def _drop_logits_nobody_read(nodes: list[Node]) -> None:
+    """Logits are an output of their own where a loss reads them: then their error comes back. Elsewhere, measured, they would
+    keep TensorFlow from fusing an activation into its layer, and the step from being the plain one to the last bit.
+    """
+    for node in nodes:
+        node.outputs = [leaf for leaf in node.outputs if leaf.key != "logits" or leaf.errors]
 
 
 def _keep_structure(node: Node) -> None:
@@ -258,9 +268,6 @@ def _plan_errors(plan: Plan, node: Node, number: int, leaf: Leaf, port: records.
         return
     inner = next((error.status for error in leaf.errors if error.status), "")
     others = [other for other in node.outputs if other is not leaf and other.errors]
-    if leaf.key == "logits" and any(other.key != "logits" for other in others):
-        port.error = inner or "at the output"
-        return
     port.error = inner or ("at the logits" if any(other.key == "logits" for other in others) else "not connected")
 
 

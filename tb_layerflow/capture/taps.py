@@ -29,8 +29,10 @@ def identity(tensor: Any, received: Callable[[Any], None]) -> Any:
 def _record_identity(passed_on: Any, tensor: Any, received: Callable[[Any], None]) -> None:
     def backward(gradient: Any) -> list[Any]:
         received(gradient)
-        # In a graph what goes on is an identity too, which can be made to wait until the error is measured (see `shared`).
-        return [tf.identity(gradient) if isinstance(gradient, tf.Tensor) and not tf.executing_eagerly() else gradient]
+        # What goes on is an identity too, which can be made to wait until the error is measured (see `shared`); not where another
+        # tape follows this one: TensorFlow fuses more there, and a gradient's gradient would differ in its last bits.
+        can_wait = isinstance(gradient, tf.Tensor) and not tf.executing_eagerly() and not record.could_possibly_record()
+        return [tf.identity(gradient) if can_wait else gradient]
 
     record.record_operation("LayerFlowTap", [passed_on], [tensor], backward)
 

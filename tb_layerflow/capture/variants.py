@@ -16,7 +16,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import execution, families, fates, hooks, nests, raised, timing
+from . import execution, families, fates, graphs, hooks, nests, raised, timing
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
@@ -372,7 +372,11 @@ def _loss_scale(optimizer: Any) -> Any:
         return None
     if getattr(optimizer, "loss_scale_factor", None) is None and not hasattr(optimizer, "initial_scale"):
         return None
-    return tf.cast(optimizer.scale_loss(tf.constant(1.0)), tf.float32)
+    # Read, not asked for by `scale_loss(1.0)`: a subclass's may count or change something each time.
+    scale = 1.0 if getattr(optimizer, "loss_scale_factor", None) is None else optimizer.loss_scale_factor
+    if hasattr(optimizer, "initial_scale"):
+        scale = optimizer.dynamic_scale if optimizer.built else optimizer.initial_scale
+    return tf.cast(tf.convert_to_tensor(scale), tf.float32)
 
 
 def _batch_size(batch: Any) -> Any:
@@ -385,7 +389,10 @@ def _batch_size(batch: Any) -> Any:
 
 
 class _own_loss:  # noqa: N801 (a context manager, used like a function)
-    """While the step runs, notes the first loss that the model computes, before it is scaled or averaged over the epoch."""
+    """While the step runs, notes the first loss that the model computes, before it is scaled or averaged over the epoch.
+
+    One that is computed within a function, loop or branch of the step's is a tensor of that graph, and nothing for this one.
+    """
 
     def __init__(self, model: Any, captured: dict[str, Any]) -> None:
         self._model = model
@@ -393,10 +400,11 @@ class _own_loss:  # noqa: N801 (a context manager, used like a function)
 
     def __enter__(self) -> None:
         original = self._model.compute_loss
+        graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
 
         def compute_loss(*args: Any, **kwargs: Any) -> Any:
             loss = original(*args, **kwargs)
-            if isinstance(loss, tf.Tensor) and "loss" not in self._captured:
+            if isinstance(loss, tf.Tensor) and graphs.belongs(loss, graph) and "loss" not in self._captured:
                 self._captured["loss"] = tf.cast(loss, tf.float32)
             return loss
 

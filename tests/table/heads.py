@@ -50,9 +50,11 @@ def _forward(activation: str, kind: str, from_logits: bool) -> Any:
     def forward(hand: Hand, model: Any, x: Any) -> Any:
         head = model.get_layer("head")
         dense = x @ tf.convert_to_tensor(head.kernel) + tf.convert_to_tensor(head.bias)
+        if not _reads_logits(activation, kind):
+            return hand(".", hand("head", getattr(tf.nn, activation)(dense)))
         top = hand(".", hand("head", dense, 1), 1)
-        output = hand(".", hand("head", getattr(tf.nn, activation)(dense)))
-        return top if _reads_logits(activation, kind) else output
+        hand(".", hand("head", getattr(tf.nn, activation)(dense)))
+        return top
 
     return forward
 
@@ -82,8 +84,7 @@ def _tensorflow_heads() -> list[Row]:
         for kind in ("categorical", "binary"):
             for from_logits in (False, True):
                 logits_read = _reads_logits(activation, kind)
-                ledger = [(path, "error", 0, "at the logits") if logits_read else (path, "error", 1, "at the output")
-                          for path in (".", "head")]  # fmt: skip
+                ledger = [(path, "error", 0, "at the logits") for path in (".", "head") if logits_read]
                 found.append(fitted(
                     GROUP, f"`tf.nn.{activation}`, {kind} cross-entropy, `from_logits={from_logits}`",
                     lambda activation=activation: _head(activation),
@@ -130,7 +131,6 @@ def _apart() -> Any:
 def _apart_forward(hand: Hand, model: Any, x: Any) -> Any:
     dense, _, last = model.layers
     logits = hand("dense", dense(x))
-    hand("squash", logits, 1)
     return hand(".", hand("last", last(hand("squash", tf.nn.sigmoid(logits)))))
 
 
@@ -201,7 +201,7 @@ def rows() -> list[Row]:
             _apart,
             lambda: (normal(12, WIDTH), normal(12, 1)),
             _apart_forward,
-            ledger=[("squash", "error", 1, "at the output"), ("dense", "output", -1, FUSED)],
+            ledger=[("dense", "output", -1, FUSED)],
             left_within=1e-6,
             limits=APART,
         ),
