@@ -219,9 +219,8 @@ class Sink:
             if isinstance(error, OSError)
             else f"recording failed: {error!r}"
         )
-        self._voice.warn(
-            f"{what}. Training goes on; stream {self.stream!r} ends here, what was written before stays.", cause=error
-        )
+        end = "records nothing" if writer is None else "ends here, what was written before stays"
+        self._voice.warn(f"{what}. Training goes on; stream {self.stream!r} {end}.", cause=error)
 
 
 def _same_folder(one: str, two: str) -> bool:
