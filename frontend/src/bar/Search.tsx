@@ -1,7 +1,7 @@
 /** The search: calls by name, path and type at once; operations and lines of the program once typing rests. */
 import { useEffect } from "preact/hooks";
 import { fetchLines, fetchOps, type OpInfo, type SourceLine } from "../lineageApi";
-import { placeOfStack, tailOf } from "../ops/lineage";
+import { labelOf, placeOfStack } from "../ops/lineage";
 import { askAhead, traceAtCursor } from "../ops/useOps";
 import { choose, reveal, showLine, showOp } from "../selection";
 import * as state from "../state";
@@ -14,8 +14,6 @@ import { Popover } from "./Popover";
 type Found = { call: number } | { op: OpInfo } | { line: string };
 
 const MOST_OPS = 30;
-/** Characters of an operation that a row has room for. */
-const MOST_OF_NAME = 44;
 const MOST_LINES = 12;
 
 function callEntries(): PickEntry<Found>[] {
@@ -63,7 +61,7 @@ async function further(text: string): Promise<PickEntry<Found>[]> {
     show: (
       <>
         <span class="mono nowrap">{op.type}</span>
-        <span class="quiet grow" title={op.name}>{tailOf(op.name, MOST_OF_NAME)}</span>
+        <span class="quiet grow" title={op.name}>{labelOf(op.name, op.call === null ? null : calls[op.call]!.path)}</span>
         <span class="quiet nowrap">{op.call === null ? (lineageWords.buckets[op.bucket] ?? "") : placeOfStack(found.stacks[op.stack]) || calls[op.call]?.name}</span>
       </>
     ),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OpInfo } from "../lineageApi";
-import { chainLines, consumersOf, isPlace, opLinks, placeOfStack, shortName, shortFate, tailOf } from "./lineage";
+import { chainLines, consumersOf, isPlace, opLinks, placeOfStack, labelOf, shortName, shortFate } from "./lineage";
 
 const op = (number: number, inputs: number[]): OpInfo => ({
   number, name: `a/b_${number}`, type: "T", direction: "forward", call: 0, bucket: "", forward_op: null, variable: "", fate: "", body: "", inputs, stack: 0,
@@ -15,10 +15,10 @@ test("a chain reads as a method and one line for each raw operation", () => {
   expect(chainLines([])).toEqual({ head: "", lines: [] });
 });
 
-test("a long name keeps its end, which tells it from others", () => {
-  expect(tailOf("gradient_tape/resnet_1/block1_conv1/Conv2DBackpropInput", 40)).toBe("…/block1_conv1/Conv2DBackpropInput");
-  expect(tailOf("conv1/Conv2D", 40)).toBe("conv1/Conv2D");
-  expect(tailOf("a/ConvolutionBackpropFilterAndMore", 20)).toBe("…/ConvolutionBackpropFilterAndMore");
+test("an operation is named by its call first, which tells it from others", () => {
+  expect(labelOf("gradient_tape/resnet_1/block1_conv1_1/Conv2DBackpropInput", "block1_conv1")).toBe("block1_conv1/Conv2DBackpropInput");
+  expect(labelOf("a/b/Relu", "encoder/one_block/another_block/relu")).toBe("…/relu/Relu");
+  expect(labelOf("loss/Mean", null)).toBe("loss/Mean");
 });
 
 test("who takes an output is told once, however often it does", () => {

@@ -19,11 +19,13 @@ export function chainLines(chain: readonly string[]): { head: string; lines: str
 /** The last part of a name in a graph: what tells operations of one call apart. */
 export const shortName = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
-/** A long name in a graph without the beginning, which many have in common: the last of its parts that fit into `most` characters. */
-export function tailOf(name: string, most: number): string {
-  if (name.length <= most) return name;
-  const cut = name.indexOf("/", name.length - most);
-  return `…${cut < 0 ? `/${shortName(name)}` : name.slice(cut)}`;
+/** Characters of a path or name that a row of the search has room for before the last part. */
+const MOST_BEFORE = 28;
+
+/** An operation as a row of the search names it: by its call, then the last part of its own name; without a call by its name alone. */
+export function labelOf(name: string, path: string | null): string {
+  if (path === null) return name;
+  return `${path.length > MOST_BEFORE ? `…${path.slice(path.lastIndexOf("/"))}` : path}/${shortName(name)}`;
 }
 
 /** `model.py:42`, or empty where no frame is the user's. */
