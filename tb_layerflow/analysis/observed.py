@@ -211,6 +211,15 @@ class Observed:
             found += [self._made(source)[0] for port in self.graph.calls[number].inputs for source in port.derived]
         return list(dict.fromkeys(one for one in found if one >= 0))
 
+    @cached_property
+    def behind(self) -> list[int]:
+        """Of each call, the calls that depend on it, through plain operations too: bit n stands for call n."""
+        found = [0] * len(self.graph.calls)
+        for number in reversed(range(len(found))):
+            for source in self.sources(number, derived=True):
+                found[source] |= 1 << number | found[number]
+        return found
+
     def calls_of(self, path: str) -> list[int]:
         """The calls that a finding's path stands for: the call itself, or all of a layer's; a cell's in a loop are its parent."""
         found = [self.numbers[path]] if path in self.numbers else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def vanishing_errors(observed: Observed, limits: Limits) -> list[Finding]:
 def _vanishing(
     observed: Observed, limit: float, flow: _Flow, index: int, place: int, ratio: float, *, is_branch: bool
 ) -> Finding | None:
-    between = flow.behind(index)
+    between = observed.behind[flow.numbers[index]]
     path, factor = flow.strongest(place, shrinking=True, among=between)
     number = observed.numbers[path]
     if observed.silent(number, place) or observed.fed_nothing(number, place):
@@ -130,7 +130,7 @@ class _Flow:
 
     def __init__(self, observed: Observed) -> None:
         self._observed = observed
-        self._numbers: list[int] = []
+        self.numbers: list[int] = []
         self.paths: list[str] = []
         columns, counts = [], []
         for number, call in enumerate(observed.graph.calls):
@@ -141,77 +141,66 @@ class _Flow:
                     continue
                 series = observed.series("error", call.path, port, "l2")
                 if series is not None and not tensor.error:
-                    self._numbers.append(number)
+                    self.numbers.append(number)
                     self.paths.append(call.path)
                     columns.append(series)
                     counts.append(observed.series("error", call.path, port, "count"))
         found: Floats = np.array(columns).T if columns else np.zeros((len(observed.steps), 0))
         self.l2: Floats = np.where(np.isfinite(found), found, np.nan)
         self.counts: Floats = np.array(counts).T if counts else found
-        self._position = {number: index for index, number in enumerate(self._numbers)}
-        self._sources = [observed.sources(number, derived=True) for number in range(len(observed.graph.calls))]
-        self._readers: list[list[int]] = [[] for _ in self._numbers]
-        for index, number in enumerate(self._numbers):
-            for source in self._sources[number]:
+        self._position = {number: index for index, number in enumerate(self.numbers)}
+        self._here = sum(1 << number for number in self._position)
+        self._readers: list[list[int]] = [[] for _ in self.numbers]
+        for index, number in enumerate(self.numbers):
+            for source in observed.sources(number, derived=True):
                 if source in self._position:
                     self._readers[self._position[source]].append(index)
         self.ends = self._ends()
         self.end = self._largest_ends()
-        self.trained = [index for index, number in enumerate(self._numbers) if self._is_trained(number)]
+        self.trained = [index for index, number in enumerate(self.numbers) if self._is_trained(number)]
         self.firsts = self._firsts()
 
     def _ends(self) -> list[int]:
-        last = {number: self._position.get(number, -1) for number in range(len(self._sources))}
-        for number in reversed(range(len(self._sources))):
-            for source in self._sources[number]:
-                last[source] = max(last[source], last[number])
-        return [last[number] for number in self._numbers]
+        return [self._position[last] for last in (self._with_errors(number).bit_length() - 1 for number in self.numbers)]
 
     def _largest_ends(self) -> Floats:
-        own = {number: self.l2[:, index] for number, index in self._position.items()}
-        ends: dict[int, Floats] = {}
-        for number in reversed(range(len(self._sources))):
-            end = ends.get(number, own.get(number))
-            if end is not None:
-                ends |= {source: np.fmax(ends.get(source, end), end) for source in self._sources[number]}
-        found: Floats = np.array([ends.get(number, own[number]) for number in self._numbers]).T
+        ends = [number for number in self._position if self._with_errors(number) == 1 << number]
+        found: Floats = np.array([
+            np.fmax.reduce([self.l2[:, self._position[end]] for end in ends if self._with_errors(number) >> end & 1])
+            for number in self.numbers
+        ]).T  # fmt: skip
         return found
+
+    def _with_errors(self, number: int) -> int:
+        """A call and those behind it, as far as they are here: bit n stands for call n."""
+        return (self._observed.behind[number] | 1 << number) & self._here
 
     def _is_trained(self, number: int) -> bool:
         layer = self._observed.graph.calls[number].layer
         return layer is not None and any(is_kernel(one) for one in self._observed.graph.layers[layer].weights)
 
     def _firsts(self) -> list[int]:
-        after: set[int] = set()
-        for number, sources in enumerate(self._sources):
-            if not after.isdisjoint(sources) or any(self._is_trained(source) for source in sources):
-                after.add(number)
-        return [index for index in self.trained if self._numbers[index] not in after]
+        after = 0
+        for number, behind in enumerate(self._observed.behind):
+            after |= behind if self._is_trained(number) else 0
+        return [index for index in self.trained if not after >> self.numbers[index] & 1]
 
-    def behind(self, index: int) -> set[int]:
-        """The numbers of the calls that depend on an output."""
-        found = {self._numbers[index]}
-        for number, sources in enumerate(self._sources):
-            if found.intersection(sources):
-                found.add(number)
-        return found - {self._numbers[index]}
-
-    def strongest(self, place: int, *, shrinking: bool = False, among: Container[int] | None = None) -> tuple[str, float]:
+    def strongest(self, place: int, *, shrinking: bool = False, among: int | None = None) -> tuple[str, float]:
         """The call that changed the error the most at one record, and by what factor, from its output back to its inputs."""
         choose = min if shrinking else max
         changes = [*self.factors(place, shared_out=not shrinking, among=among), (self.paths[0], 1.0)]
         return choose(changes, key=lambda one: one[1])
 
-    def factors(self, place: int, *, shared_out: bool, among: Container[int] | None = None) -> Iterator[tuple[str, float]]:
-        """(path, factor) of each call (`among` some, by number) whose inputs have an error; with `shared_out`, what averages
-        share out counts as lost, and what plain operations do between two calls as the later one's. An error in which those of
-        several readers meet has grown through the one that has the largest.
+    def factors(self, place: int, *, shared_out: bool, among: int | None = None) -> Iterator[tuple[str, float]]:
+        """(path, factor) of each call (`among` some: bit n stands for call n) whose inputs have an error; with `shared_out`, what
+        averages share out counts as lost, and what plain operations do between two calls as the later one's. An error in which
+        those of several readers meet has grown through the one that has the largest.
         """
-        for index, number in enumerate(self._numbers):
+        for index, number in enumerate(self.numbers):
             call = self._observed.graph.calls[number]
-            before_it = self._sources[number] if shared_out else self._observed.sources(number)
+            before_it = self._observed.sources(number, derived=shared_out)
             sources = [self._position[source] for source in before_it if source in self._position]
-            if (among is not None and number not in among) or not sources or not self.l2[place, index] > 0:
+            if (among is not None and not among >> number & 1) or not sources or not self.l2[place, index] > 0:
                 continue
             before = max(sources, key=lambda source: np.nan_to_num(self.l2[place, source], nan=-1.0))
             if np.nanmax(self.l2[place, self._readers[before]]) > self.l2[place, index]:

@@ -43,12 +43,12 @@ def worse_readout(observed: Observed, limits: Limits) -> list[Finding]:
             continue
         places = np.flatnonzero(np.isin(observed.steps, steps))
         before_it = observed.before_output(output)
-        behind = _behind(observed, before_it)
         for number, call, _ in observed.leaf_outputs():
             if number not in before_it or call.path in named or not _is_reached(observed, call, places, limits):
                 continue
             sources = [observed.graph.calls[source].path for source in observed.sources(number)]
-            kept = [call.path, *(observed.graph.calls[one].path for one in sorted(behind[number]))]
+            behind = [one for one in sorted(before_it) if observed.behind[number] >> one & 1]
+            kept = [observed.graph.calls[one].path for one in (number, *behind)]
             pairs = [_pair(rows, step, kept, sources, output) for step in steps]
             worse = [pair is not None and _is_worse(pair, own.get((step, output), 0.0), observed, limits)
                      for step, pair in zip(steps, pairs, strict=True)]  # fmt: skip
@@ -75,16 +75,6 @@ def _is_reached(observed: Observed, call: Call, places: NDArray[np.int64], limit
         return True
     largest = np.nan_to_num(observed.statistics["error"].values[places, :, COLUMNS.index("l2")]).max(1)
     return bool((known.max(0) > limits.vanishing_error * largest).all())
-
-
-def _behind(observed: Observed, numbers: set[int]) -> dict[int, set[int]]:
-    """Of some calls, those of them that depend on each."""
-    found: dict[int, set[int]] = {number: set() for number in numbers}
-    for number in sorted(numbers, reverse=True):
-        for source in observed.sources(number, derived=True):
-            if source in found:
-                found[source] |= {number, *found[number]}
-    return found
 
 
 def _pair(

@@ -3,8 +3,8 @@
 TensorFlow builds, optimises and instantiates every operation of a step's graph, but a function only once, however often it is
 called, as long as it is not put back into the graph where it is called. On a CPU the thread that comes to such a call runs it to
 its end: in TensorFlow's pool it would wait behind the model's own operations, and hold the memory of what it was given meanwhile.
-For the same reason those who read a tensor can be made to wait for such a call (`comes_first`): else the model's own operations
-may run ahead of all measuring, and every error of the backward pass is in memory at once.
+For the same reason the taps' identities of a tensor can be made to wait for such a call (`comes_first`): else the model's own
+operations may run ahead of all measuring, and every error of the backward pass is in memory at once.
 """
 
 from __future__ import annotations

@@ -30,15 +30,16 @@ MOST_ENTRIES = 20_000
 AT_ONCE = 16
 """Streams that are read side by side: TensorBoard's data server takes long to answer, however many wait."""
 
+_pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="layerflow-streams")
+
 NOTHING_RECORDED = "Nothing that LayerFlow recorded is in this folder yet."
 
 
 def streams(log: LogDir) -> Answer:
     """Every run and stream; the streams are read side by side."""
     found = [(run, run.streams) for run in map(log.run, log.runs)]
-    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="layerflow-streams") as pool:
-        described = pool.map(describe.stream, [run.stream(name) for run, names in found for name in names])
-        runs = [{"run": run.name, "streams": [next(described) for _ in names]} for run, names in found]
+    described = _pool.map(describe.stream, [run.stream(name) for run, names in found for name in names])
+    runs = [{"run": run.name, "streams": [next(described) for _ in names]} for run, names in found]
     return Json({"runs": runs, "logdir": _logdir(log), "schema": SCHEMA, "problem": "" if runs else NOTHING_RECORDED})
 
 
