@@ -14,7 +14,7 @@ from bench.case import BATCH, Case, Training
 from . import material, seventh_bodies, seventh_more
 from . import seventh_rows as rows
 from .bodies import logits
-from .fourth_healthy import explains, last_answers, sides
+from .fourth_healthy import chosen, explains, last_answers, sides
 from .fourth_proofs import in_halves
 from .planting import Plan
 from .seventh_bodies import HE, PLAIN
@@ -162,17 +162,6 @@ def _irises() -> Training:
     return PLAIN.finished(inputs, outputs, x, np.eye(3, dtype=np.float32)[y], loss, optimizers.Adagrad(0.1), 1311, 120)
 
 
-def _chosen(share: float, part: str = "") -> Callable[[Witness], bool]:
-    """Of classes, numbered or one-hot, the right one has the largest score in more than this share of rows."""
-
-    def proved(witness: Witness) -> bool:
-        scores, y = last_answers(witness)
-        scores, y = (scores[part], y[part]) if part else (scores, y)
-        return float(np.mean(scores.argmax(-1) == (y.argmax(-1) if y.shape == scores.shape else y))) > share
-
-    return proved
-
-
 def _mean_explains(share: float) -> Callable[[Witness], bool]:
     """R² of the given mean is above this, and the deviation lies between a fifth and one and a half."""
 
@@ -192,15 +181,15 @@ def healthy() -> list[Case]:
     """
     a, b = seventh_bodies, seventh_more
     hosts: list[tuple[Any, int, Callable[[Witness], bool]]] = [
-        (a.inverted, 200, _chosen(0.9)), (a.film, 200, _chosen(0.9)), (a.volume, 150, _chosen(0.95)), (a.memory, 250, explains(0.9)), (a.sets, 250, explains(0.85)),
-        (a.hyper, 300, explains(0.85)), (a.taste, 300, explains(0.75)), (a.graph, 400, _chosen(0.65)), (b.denoiser, 200, explains(0.8)), (b.glu, 100, _chosen(0.95)),
-        (b.towers, 300, sides(0.8, 0)), (b.aligned, 250, _chosen(0.85)), (b.levels, 200, sides(0.8, 0)), (b.branches, 200, _chosen(0.9, "late")),
-        (b.translator, 200, _chosen(0.95)),
+        (a.inverted, 200, chosen(0.9)), (a.film, 200, chosen(0.9)), (a.volume, 150, chosen(0.95)), (a.memory, 250, explains(0.9)), (a.sets, 250, explains(0.85)),
+        (a.hyper, 300, explains(0.85)), (a.taste, 300, explains(0.75)), (a.graph, 400, chosen(0.65)), (b.denoiser, 200, explains(0.8)), (b.glu, 100, chosen(0.95)),
+        (b.towers, 300, sides(0.8, 0)), (b.aligned, 250, chosen(0.85)), (b.levels, 200, sides(0.8, 0)), (b.branches, 200, chosen(0.9, "late")),
+        (b.translator, 200, chosen(0.95)),
     ]  # fmt: skip
     others: list[tuple[Any, Callable[[Witness], bool]]] = [
-        (_bottlenecks, _chosen(0.95)), (_dense_net, _chosen(0.95)), (_moving, _chosen(0.9)), (_with_doubt, _mean_explains(0.45)), (_ink, explains(0.5)),
-        (_upper_frozen, _chosen(0.95)), (_continued, _chosen(0.95)), (_halves, explains(0.8)), (_brain, _chosen(0.95)), (_large_batches, sides(0.75, 0)),
-        (_irises, _chosen(0.9)),
+        (_bottlenecks, chosen(0.95)), (_dense_net, chosen(0.95)), (_moving, chosen(0.9)), (_with_doubt, _mean_explains(0.45)), (_ink, explains(0.5)),
+        (_upper_frozen, chosen(0.95)), (_continued, chosen(0.95)), (_halves, explains(0.8)), (_brain, chosen(0.95)), (_large_batches, sides(0.75, 0)),
+        (_irises, chosen(0.9)),
     ]  # fmt: skip
     return [
         *(Case(f"healthy seventh {body.__name__}", lambda body=body, steps=steps, seed=seed: body(PLAIN, seed, steps), proved)  # type: ignore[misc]

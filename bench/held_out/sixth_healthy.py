@@ -15,7 +15,7 @@ from bench.case import Case, Training
 from . import material, sixth_bodies
 from . import sixth_rows as rows
 from .bodies import logits
-from .fourth_healthy import explains, last_answers, sides
+from .fourth_healthy import chosen, explains, last_answers, sides
 from .fourth_proofs import in_halves
 from .planting import Plan, Shown
 from .witness import Witness
@@ -177,22 +177,11 @@ def _halves() -> Training:
     return in_halves(lambda: sixth_bodies.mobile(PLAIN, 1009, 200))()
 
 
-def _chosen(share: float, part: str = "") -> Callable[[Witness], bool]:
-    """The class with the largest score is the right one in more than this share of rows."""
-
-    def proved(witness: Witness) -> bool:
-        scores, y = last_answers(witness)
-        scores, y = (scores[part], y[part]) if part else (scores, y)
-        return float(np.mean(scores.argmax(-1) == y)) > share
-
-    return proved
-
-
 def _both_answers(witness: Witness) -> bool:
     """Kinds are right in nine of ten rows, and R² of the width is above 0.8."""
     answers, y = last_answers(witness)
     left = ((answers["width"] - y["width"]) ** 2).sum() / ((y["width"] - y["width"].mean()) ** 2).sum()
-    return _chosen(0.9, "kind")(witness) and float(left) < 0.2
+    return chosen(0.9, "kind")(witness) and float(left) < 0.2
 
 
 def _all_experts(witness: Witness) -> bool:
@@ -209,15 +198,15 @@ def healthy() -> list[Case]:
     0.4 of the wines, 0.63 of the tumours, and half of the pairs and tones; 0.66 of the letters are in long words.
     """
     hosts: list[tuple[Any, int, Callable[[Witness], bool]]] = [
-        (sixth_bodies.unet, 200, explains(0.6)), (sixth_bodies.temporal, 200, _chosen(0.95)), (sixth_bodies.mobile, 200, _chosen(0.95)),
-        (sixth_bodies.mixture, 250, _all_experts), (sixth_bodies.crowd, 200, _chosen(0.95)), (sixth_bodies.bigru, 250, sides(0.9, 0)),
+        (sixth_bodies.unet, 200, explains(0.6)), (sixth_bodies.temporal, 200, chosen(0.95)), (sixth_bodies.mobile, 200, chosen(0.95)),
+        (sixth_bodies.mixture, 250, _all_experts), (sixth_bodies.crowd, 200, chosen(0.95)), (sixth_bodies.bigru, 250, sides(0.9, 0)),
         (sixth_bodies.coder, 250, explains(0.65)), (sixth_bodies.rank, 250, sides(0.75, 0)), (sixth_bodies.tabular, 150, sides(0.95, 0)),
-        (sixth_bodies.iris, 120, _both_answers), (sixth_bodies.siren, 300, explains(0.75)), (sixth_bodies.stack, 200, _chosen(0.95)),
-        (sixth_bodies.tied, 100, _chosen(0.95)),
+        (sixth_bodies.iris, 120, _both_answers), (sixth_bodies.siren, 300, explains(0.75)), (sixth_bodies.stack, 200, chosen(0.95)),
+        (sixth_bodies.tied, 100, chosen(0.95)),
     ]  # fmt: skip
     others: list[tuple[Any, Callable[[Witness], bool]]] = [
-        (_variational, explains(0.5)), (_residual, _chosen(0.95)), (_fine_tuned, _chosen(0.9)), (_continued, _chosen(0.8)), (_passages, _chosen(0.6)),
-        (_tones, sides(0.9, 0)), (_large_batches, explains(0.4)), (_logistic, sides(0.95, 0.5)), (_halves, _chosen(0.95)), (_endless_mask, _chosen(0.95)),
+        (_variational, explains(0.5)), (_residual, chosen(0.95)), (_fine_tuned, chosen(0.9)), (_continued, chosen(0.8)), (_passages, chosen(0.6)),
+        (_tones, sides(0.9, 0)), (_large_batches, explains(0.4)), (_logistic, sides(0.95, 0.5)), (_halves, chosen(0.95)), (_endless_mask, chosen(0.95)),
     ]  # fmt: skip
     return [
         *(Case(f"healthy sixth {body.__name__}", lambda body=body, steps=steps, seed=seed: body(PLAIN, seed, steps), proved)  # type: ignore[misc]
