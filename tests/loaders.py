@@ -68,29 +68,25 @@ class RustBoard(Loader):
         self._folder = tempfile.TemporaryDirectory(prefix="layerflow-test-")
         port_file = Path(self._folder.name) / "port"
         command = [server_ingester.get_server_binary().path, f"--logdir={logdir}", f"--samples-per-plugin={samples}"]
-        command += ["--reload=1", "--port=0", f"--port-file={port_file}", "--die-after-stdin"]
-        self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        command += ["--reload=1", "--port=0", f"--port-file={port_file}", "--die-after-stdin", "--verbose"]
+        self._said = Path(self._folder.name) / "said"
+        with self._said.open("wb") as said:
+            self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said)
         wait_until(lambda: port_file.exists() and port_file.read_text().endswith("\n"))
         ingester = server_ingester.ExistingServerDataIngester(
             f"localhost:{int(port_file.read_text())}", channel_creds_type=grpc_util.ChannelCredsType.LOCAL
         )
         self.data_provider = ingester.data_provider
-        deadline = time.monotonic() + 1.5
-        while not self._listed() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        self._settle()
+        wait_until(lambda: self._times("Finished") > 0)
 
     def refresh(self) -> None:
-        """The server looks each second, and does not say when it has."""
-        time.sleep(1.2)
-        self._settle()
+        """The server looks each second. A look that began before now may have missed what was written since."""
+        begun = self._times("Starting")
+        wait_until(lambda: self._times("Finished") > begun)
 
-    def _settle(self) -> None:
-        before = None
-        deadline = time.monotonic() + 30
-        while before != (now := self._listed()) and time.monotonic() < deadline:
-            before = now
-            time.sleep(0.2)
+    def _times(self, event: str) -> int:
+        """How often the server has said that it is `Starting`, or has `Finished`, to look at the logdir."""
+        return self._said.read_text().count(f"{event} load cycle")
 
     def close(self) -> None:
         assert self._server.stdin is not None
@@ -102,21 +98,11 @@ class RustBoard(Loader):
             self._server.wait()
         self._folder.cleanup()
 
-    def _listed(self) -> object:
-        newest = {}
-        for plugin, call in (
-            ("layerflow", self.data_provider.list_blob_sequences),
-            ("layerflow_statistics", self.data_provider.list_tensors),
-        ):
-            for run, tags in call(CONTEXT, experiment_id="", plugin_name=plugin).items():
-                newest.update({(run, tag): series.max_step for tag, series in tags.items()})
-        return newest
-
 
 LOADERS: dict[str, Callable[..., Loader]] = {"multiplexer": Multiplexer, "rustboard": RustBoard}
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
     """Returns as soon as `true()` is; AssertionError after `seconds`."""
     deadline = time.monotonic() + seconds
     while not true():

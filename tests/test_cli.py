@@ -231,7 +231,7 @@ def test_view_serves_the_tab_at_the_address_that_it_prints(logdir: Path) -> None
             listed = lambda: urllib.request.urlopen(f"{address[1]}data/plugin/layerflow/streams").read()  # noqa: E731
             wait_until(lambda: b'"stream":"probe"' in listed())
             view.send_signal(signal.SIGINT)
-            assert view.wait(20) == 0
+            assert view.wait(60) == 0
         finally:
             view.kill()
 
@@ -243,7 +243,7 @@ def test_view_on_a_port_in_use_says_so(logdir: Path, capsys: pytest.CaptureFixtu
         port = taken.getsockname()[1]
         answer = subprocess.run(
             [sys.executable, "-m", "tb_layerflow.cli", "view", str(logdir), "--port", str(port)],
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=240,
         )  # fmt: skip
     assert answer.returncode == 2
     assert f"TensorBoard could not start: TensorBoard could not bind to port {port}" in answer.stderr.splitlines()[-1]

@@ -64,7 +64,7 @@ def test_points_come_by_rising_step() -> None:
 
 def test_the_blocks_of_a_stream_are_read_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     stand = Stand()
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=60)
     plain = stand.read_tensors
     monkeypatch.setattr(stand, "read_tensors", lambda *a, **k: (together.wait(), plain(*a, **k))[1])
     assert len(source(stand).tensors("run", BLOCK.format(0))) == 2

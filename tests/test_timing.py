@@ -1,9 +1,13 @@
-"""`what=(…, "timing")`: the measured seconds of each call, forward and backward."""
+"""`what=(…, "timing")`: the measured seconds of each call, forward and backward.
+
+No test compares two measured times: which of two operations is quicker is the machine's affair. What TensorFlow's profiler gave is
+added up here once more, by the names that TensorFlow gave the operations, and has to be the same to the last picosecond.
+"""
 
 from __future__ import annotations
 
-import os
-import time
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import keras
@@ -21,18 +25,16 @@ from tests import make
 
 TIMED = ("outputs", "errors", "timing")
 UNTIMED = ("outputs", "errors")
-SMALL = (".", "inner", "inner/big")
-"""All calls that are not small, in the model below."""
+LAYERS = ("widen", "big", "small", "head")
 
 
 def model(**compiled: object) -> keras.Model:
-    """One layer multiplies 128 times as often as any other."""
     keras.utils.set_random_seed(3)
-    inner = [keras.layers.Dense(2048, name="big"), keras.layers.GlobalAveragePooling1D(name="small")]
+    inner = [keras.layers.Dense(32, name="big"), keras.layers.GlobalAveragePooling1D(name="small")]
     built = keras.Sequential(
         [
             keras.Input((4, 16)),
-            keras.layers.Dense(1024, name="widen"),
+            keras.layers.Dense(16, name="widen"),
             keras.Sequential(inner, name="inner"),
             keras.layers.Dense(1, name="head"),
         ]
@@ -57,49 +59,66 @@ def told(stream: Stream) -> list[tuple[str, int]]:
     return [(entry.reason, entry.step) for entry in stream.ledger() if entry.kind == "timing"]
 
 
+Events = list[tuple[str, int]]
+"""The operations of one run as the profiler saw them: name, picoseconds."""
+
+
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stream, float]:
-    """A stream of eight timed steps of 32 samples, and how long it took in all."""
-    folder = tmp_path_factory.mktemp("logs")
-    callback = layerflow.LayerFlow(folder, what=TIMED, every=1, values="none")
-    began = time.perf_counter()
-    model().fit(*data(32 * 9), batch_size=32, verbose=0, callbacks=[callback])
-    took = time.perf_counter() - began
-    return layerflow.open(str(folder)), took
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Stream:
+    return fitted(tmp_path_factory.mktemp("logs"), TIMED, steps=3)
+
+
+@pytest.fixture
+def profiled(monkeypatch: pytest.MonkeyPatch) -> list[Events]:
+    """What the profiler gave, one entry per timed run: filled while a test trains."""
+    given: list[Events] = []
+    per_call = timing.per_call
+
+    def kept(events: bytes, ops: Iterable[Op]) -> dict[int, tuple[float, float]]:
+        trace = trace_events_pb2.Trace.FromString(events)
+        seen = [event for event in trace.trace_events if "long_name" in event.args]
+        given.append([(event.args["long_name"].rpartition(":")[0], event.duration_ps) for event in seen])
+        return per_call(events, ops)
+
+    monkeypatch.setattr(timing, "per_call", kept)
+    return given
+
+
+def by_name(events: Events, layer: str) -> tuple[float, float]:
+    """The seconds of the operations in a layer's name scope, outside and inside the scope of the gradients."""
+    seconds = [0.0, 0.0]
+    for name, picoseconds in events:
+        if re.search(rf"(^|/){layer}(_\d+)?/", name):
+            seconds["gradient_tape" in name] += picoseconds / 1e12
+    return seconds[0], seconds[1]
 
 
 # ----------------------------------------------------------------------------------------------------------- what is measured
 
 
-def test_the_call_that_does_most_of_the_work_has_most_of_the_time(measured: tuple[Stream, float]) -> None:
-    """Of 128 times the work. A busy machine takes from a thread what it likes, so the quickest step of each call is compared."""
-    stream, _ = measured
-    steps = [stream.seconds(step) for step in range(1, 9)]
-    for direction in (0, 1):
-        quickest = {path: min(step[path][direction] for step in steps) for path in steps[0]}
-        assert quickest["inner/big"] > max(seconds for path, seconds in quickest.items() if path not in SMALL)
+def test_a_calls_seconds_are_those_of_the_operations_that_tensorflow_named_after_it(tmp_path: Path, profiled: list[Events]) -> None:
+    stream = fitted(tmp_path, TIMED, steps=4)
+    assert len(profiled) == 3
+    for step, events in enumerate(profiled, 1):
+        seconds = stream.seconds(step)
+        assert list(seconds) == [call.path for call in stream.graph.calls if call.kind != "input"]
+        for layer in LAYERS:
+            one = seconds[f"inner/{layer}" if layer in ("big", "small") else layer]
+            np.testing.assert_allclose(one, by_name(events, layer))
+            assert one.forward > 0 and one.backward > 0
 
 
-def test_every_call_but_inputs_is_told_and_no_more_than_the_threads_can_do(measured: tuple[Stream, float]) -> None:
-    stream, took = measured
-    steps = [stream.seconds(step) for step in range(1, 9)]
-    assert all(list(step) == [call.path for call in stream.graph.calls if call.kind != "input"] for step in steps)
-    assert all(step["widen"].forward > 0 and step["widen"].backward > 0 for step in steps)
-    total = sum(sum(step["."]) for step in steps)
-    assert 0 < total <= took * ((os.cpu_count() or 1) + 1)
-
-
-def test_a_group_has_the_time_of_the_calls_inside_it(measured: tuple[Stream, float]) -> None:
-    for step in range(1, 9):
-        seconds = measured[0].seconds(step)
+def test_a_group_has_the_time_of_the_calls_inside_it(measured: Stream) -> None:
+    for step in (1, 2):
+        seconds = measured.seconds(step)
         leaves = np.sum([seconds["inner/big"], seconds["inner/small"]], axis=0)
         np.testing.assert_allclose(seconds["inner"], leaves)
         np.testing.assert_allclose(seconds["."], np.sum([seconds["widen"], leaves, seconds["head"]], axis=0))
 
 
-def test_the_step_for_which_it_was_traced_has_none_and_the_ledger_says_so(measured: tuple[Stream, float]) -> None:
-    assert measured[0].seconds(0) == {}
-    assert told(measured[0]) == [(timing.TRACED, 0)]
+def test_the_step_for_which_it_was_traced_has_none_and_the_ledger_says_so(measured: Stream) -> None:
+    assert measured.seconds(0) == {}
+    assert told(measured) == [(timing.TRACED, 0)]
 
 
 def test_without_timing_nothing_is_measured_and_nothing_said(tmp_path: Path) -> None:
@@ -131,15 +150,16 @@ class Repeats(keras.layers.Layer):
         return tf.while_loop(lambda turn, _: turn < turns, lambda turn, x: (turn + 1, self.once(x)), (0, x))[1]
 
 
-def test_what_runs_in_loops_and_functions_counts_for_the_call_around_them(tmp_path: Path) -> None:
-    built = keras.Sequential([keras.Input((512,)), Repeats(name="repeats"), keras.layers.Dense(1, name="head")])
+def test_what_runs_in_loops_and_functions_counts_for_the_call_around_them(tmp_path: Path, profiled: list[Events]) -> None:
+    built = keras.Sequential([keras.Input((8,)), Repeats(name="repeats"), keras.layers.Dense(1, name="head")])
     built.compile("sgd", "mse")
     callback = layerflow.LayerFlow(tmp_path, what=TIMED, every=1, values="none")
-    x = np.random.default_rng(0).random((64, 512), np.float32)
+    x = np.random.default_rng(0).random((64, 8), np.float32)
     built.fit(x, x[:, :1], batch_size=32, verbose=0, callbacks=[callback])
     seconds = layerflow.open(str(tmp_path)).seconds()
-    assert seconds["repeats"].forward > 5 * seconds["head"].forward
-    assert seconds["repeats"].backward > 5 * seconds["head"].backward
+    assert len([name for name, _ in profiled[0] if name.endswith("/StatefulPartitionedCall/matmul")]) == 32
+    np.testing.assert_allclose(seconds["repeats"], by_name(profiled[0], "repeats"))
+    np.testing.assert_allclose(seconds["head"], by_name(profiled[0], "head"))
 
 
 # ------------------------------------------------------------------------------------------------------ where nothing is measured
@@ -175,8 +195,8 @@ def test_a_tensorflow_whose_profiler_cannot_be_read_trains_on(tmp_path: Path, mo
 # ------------------------------------------------------------------------------------------------------------- other ways to record
 
 
-def test_a_recorder_times_each_function_of_a_step(tmp_path: Path) -> None:
-    small, big = keras.layers.Dense(4, name="small"), keras.layers.Dense(1024, name="big")
+def test_a_recorder_times_each_function_of_a_step(tmp_path: Path, profiled: list[Events]) -> None:
+    small, big = keras.layers.Dense(4, name="small"), keras.layers.Dense(8, name="big")
     with layerflow.Recorder(tmp_path, what=TIMED, every=1, values="none") as recorder:
 
         @recorder.function
@@ -187,14 +207,16 @@ def test_a_recorder_times_each_function_of_a_step(tmp_path: Path) -> None:
         def second(x: tf.Tensor) -> tf.Tensor:
             return tf.reduce_sum(big(x))
 
-        x = tf.random.stateless_uniform((256, 1024), (0, 1))
+        x = tf.random.stateless_uniform((2, 8), (0, 1))
         for _ in range(2):
             with recorder.step():
                 first(x)
                 second(x)
     seconds = layerflow.open(str(tmp_path)).seconds(1)
-    assert seconds["big"].forward > 5 * seconds["small"].forward > 0
-    assert seconds["big"].backward == 0
+    assert len(profiled) == 2
+    for layer, events in zip(("small", "big"), profiled, strict=True):
+        np.testing.assert_allclose(seconds[layer], by_name(events, layer))
+        assert seconds[layer].forward > 0 == seconds[layer].backward
 
 
 def test_train_on_batch_is_timed(tmp_path: Path) -> None:

@@ -106,4 +106,4 @@ def chromium() -> Iterator[Chromium]:
         try:
             yield Chromium(driver)
         finally:
-            driver.communicate(timeout=30)
+            driver.communicate(timeout=SECONDS)

@@ -21,6 +21,8 @@ const args = [
   "--disable-component-update", "--disable-sync", "--force-color-profile=srgb",
 ];
 const context = await chromium.launchPersistentContext(profile, { executablePath, headless: true, args, viewport: null });
+const PATIENCE = 60_000; // a busy machine is no failure
+context.setDefaultTimeout(PATIENCE);
 
 let page = null;
 let complaints = [];
@@ -70,7 +72,7 @@ async function tasks() {
 }
 
 async function frame() {
-  const until = Date.now() + 60_000;
+  const until = Date.now() + PATIENCE;
   for (;;) {
     const found = page.frames().find((each) => each.url().includes("name=layerflow"));
     if (found) return found;

@@ -115,7 +115,7 @@ def assert_pointed_numbers(browser: Chromium, value: NDArray[Any], order: NDArra
         channel = int(order[slot])
         index = (0, channel, row, col) if first else (0, row, col, channel)
         point(browser, x, y)
-        browser.wait(f"document.querySelector('.map-readout').dataset.index === '{','.join(map(str, index))}'", 10)
+        browser.wait(f"document.querySelector('.map-readout').dataset.index === '{','.join(map(str, index))}'")
         shown = float(browser.evaluate(READOUT)[1])
         assert np.float32(shown) == value[index], index
 
@@ -163,7 +163,7 @@ def test_numbers_under_the_pointer_are_the_readers_in_a_kernel(browser: Chromium
     for slot, row, col, x, y in some_places(browser, random.Random(5), 5, 3, 3):
         index = (row, col, slot // 24, slot % 24)
         point(browser, x, y)
-        browser.wait(f"document.querySelector('.map-readout').dataset.index === '{','.join(map(str, index))}'", 10)
+        browser.wait(f"document.querySelector('.map-readout').dataset.index === '{','.join(map(str, index))}'")
         assert np.float32(float(browser.evaluate(READOUT)[1])) == kernel[index], index
     point(browser, x, y, "click")
     assert browser.evaluate("document.querySelector('.lens')") is None
