@@ -96,7 +96,9 @@ def by_name(events: Events, layer: str) -> tuple[float, float]:
 # ----------------------------------------------------------------------------------------------------------- what is measured
 
 
-def test_a_calls_seconds_are_those_of_the_operations_that_tensorflow_named_after_it(tmp_path: Path, profiled: list[Events]) -> None:
+def test_a_calls_seconds_are_those_of_the_operations_that_tensorflow_named_after_it(
+    tmp_path: Path, profiled: list[Events]
+) -> None:
     stream = fitted(tmp_path, TIMED, steps=4)
     assert len(profiled) == 3
     for step, events in enumerate(profiled, 1):

@@ -99,7 +99,6 @@ class Recorder:
             chosen,
             voice,
             listed,
-            values_every=0 if kept is None else kept.every,
         )
 
     @property

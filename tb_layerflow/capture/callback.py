@@ -6,18 +6,17 @@ neither.
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Any
 
 import numpy as np
 
-from tb_layerflow.log import kept_files, records
+from tb_layerflow.log import records
 from tb_layerflow.log.records import TIMING
 
-from . import attachment, execution, families, fits, instrument, refusals, timing, train_record, unpack, wanted
+from . import attachment, execution, families, fits, refusals, timing, train_record, unpack, wanted
 from .flight import FlightRecorder
-from .inference import Inference
+from .probing import Probing
 from .samples import Samples
 from .schedule import Schedule
 from .selection import Selection
@@ -71,14 +70,14 @@ class Training:
         self._sinks = sinks
         for sink in sinks.values():
             sink.in_use = lambda: fits.is_fitting(callback)
-        self._probe = probe
+        self._probing: Probing | None = None
+        if probe is not None:
+            is_alone = "train" not in sinks
+            self._probing = Probing(probe, sinks["probe"], self.needs, values, voice, is_alone=is_alone)
         self._schedule = schedule
         self._selection = selection
         self._voice = voice
-        self._values = values
-        self._records_asked = dict.fromkeys(sinks, 0)
         self._train_has_values = False
-        self._inferences: dict[bool, Inference] = {}
         self._next = 0
         self._window = 1
         self._epoch = 0
@@ -89,7 +88,6 @@ class Training:
         self._recorded_epoch_end = False
         self._off = False
         self._is_within = False
-        self._probe_failed = False
         self._plain_seconds: list[float] = []
         self._began = 0.0
         self._checked_names = False
@@ -106,7 +104,8 @@ class Training:
         if fits.depth(self.callback) > 1:  # a fit within a fit that is being recorded
             return
         if self.model is not None and self.model is not model:
-            self._inferences = {}
+            if self._probing is not None:
+                self._probing.forget()
             self._checked_names = False
         self.model = model
 
@@ -116,7 +115,9 @@ class Training:
         if self._is_within:
             self._voice.warn("a fit began within a fit, with the same callback: the inner one is not recorded.")
             return
-        self._off = self._probe_failed = False
+        self._off = False
+        if self._probing is not None:
+            self._probing.begin_fit()
         if self.observer is not None:
             self.observer.stop = False
         refusal = refusals.why_not(self.model)
@@ -166,7 +167,7 @@ class Training:
             return
         if is_due:
             self._recorded_epoch_end = last_of_epoch
-            if self._probe is not None and not self._schedule.by_epoch:
+            if self._probing is not None and not self._schedule.by_epoch:
                 self._record_probe(self._next)
             if "train" in self._sinks and not self._sinks["train"].is_broken and not may_end:
                 self._attachment.arm(self, self._due_instruments(), TIMING in self.needs.kinds)
@@ -207,7 +208,7 @@ class Training:
             self._next += broken_off
         if not self._schedule.by_epoch:
             return
-        if self._probe is not None and self._next > 0:
+        if self._probing is not None and self._next > 0:
             self._record_probe(self._next - 1)
         if not self._recorded_epoch_end and "train" in self._sinks:
             entry = records.LedgerEntry("", "", -1, "skipped", f"epoch {epoch}: {EPOCH_LENGTH_UNKNOWN}", self._next - 1)
@@ -226,7 +227,7 @@ class Training:
         for sink in self._sinks.values():
             sink.drain()
             sink.idle = True
-            failed = self._off or (self._probe_failed and sink is self._sinks.get("probe"))
+            failed = self._off or (self._probing is not None and self._probing.has_failed and sink is self._sinks["probe"])
             if not failed and not sink.records and not sink.is_broken:
                 self._voice.warn(f"0 records were written to stream {sink.stream!r}: no step of this fit was due by `every`.")
         self._voice.check()
@@ -283,27 +284,9 @@ class Training:
 
     def _due_instruments(self) -> list[str]:
         """The names of what is measured in the record that is due now."""
-        self._train_has_values = self._are_values_due("train")
+        self._train_has_values = self._sinks["train"].are_values_due
         due = (*wanted.ALWAYS, "values") if self._train_has_values else wanted.ALWAYS
         return [name for name in due if name in self.needs.instruments]
-
-    def _are_values_due(self, role: str) -> bool:
-        """Whether the record of a stream that is due now holds exact values: the first one does, then every n-th."""
-        number = self._records_asked[role]
-        self._records_asked[role] += 1
-        return self._values is not None and self._sinks[role].takes_values and number % self._values.every == 0
-
-    def _inference_of(self, with_values: bool) -> Inference:
-        """What runs the probe, with or without exact values; each is traced when first needed."""
-        assert self._probe is not None
-        if with_values not in self._inferences:
-            values = self._values if with_values else None
-            everything, is_alone = self.needs.everything, "train" not in self._sinks
-            instruments = wanted.for_samples(
-                self.needs.kinds, self._probe, weights=is_alone, values=values, everything=everything
-            )
-            self._inferences[with_values] = Inference(self.model, self.needs, instruments=instruments)
-        return self._inferences[with_values]
 
     def _in_inner_fit(self) -> bool:
         """Whether a fit runs within the fit that is recorded; it may have ended in an exception."""
@@ -315,42 +298,12 @@ class Training:
         self._voice.warn(f"{what} failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error)
 
     def _record_probe(self, step: int) -> None:
-        sink = self._sinks["probe"]
-        if self._probe_failed or sink.is_broken or (sink.last_step is not None and step <= sink.last_step):
-            return
-        started = time.perf_counter()
-        try:
-            assert self._probe is not None
-            inference = self._inference_of(self._are_values_due("probe"))
-            outcome, figures, losses, chunks = inference.run(self._probe)
-        except Exception as error:  # whatever goes wrong in recording must not stop training
-            self._probe_failed = True
-            self._off = "train" not in self._sinks
-            what = "Training goes on." if self._off else "The probe is not recorded any more; training is."
-            self._voice.warn(f"The probe failed ({type(error).__name__}: {error}). {what}", cause=error)
-            return
-        self._check_names(outcome.graph)
-        sink.last_step = step
-        record = records.Record(
-            step,
-            0,
-            iterations=train_record.iterations(self.model),
-            epoch=float(self._epoch),
-            phase="inference",
-            batch_size=self._probe.count,
-            losses=losses,
-            seconds=time.perf_counter() - started,
-            step_seconds=self._plain_step_seconds(),
-        )
-        instruments, profiles = inference.instruments, inference.profiles
-
-        def finish() -> tuple[records.Record, unpack.Figures]:
-            instrument.finished(instruments, outcome, chunks, record)
-            for profile in profiles:
-                timing.fill(record, profile, outcome.graph)
-            return record, figures
-
-        sink.submit(outcome, finish)
+        assert self._probing is not None
+        graph = self._probing.record(self.model, step, self._epoch, self._plain_step_seconds())
+        if graph is not None:
+            self._check_names(graph)
+        elif self._probing.has_failed and "train" not in self._sinks:
+            self._off = True
 
     def deliver(self, captured: Captured, seconds: float) -> None:
         """Take what a recorded step gave; called by the attachment."""
@@ -399,25 +352,8 @@ class Training:
         sink.close()  # the next fit repeats this step: in a session of its own
 
     def _write_kept(self, why: str = "") -> None:
-        """Write what the flight recorder keeps, if a kept loss is not finite, or for another reason."""
-        flight = self._flight
-        if flight is None or flight.is_over or flight.last() is None:
-            return
-        bad = flight.any_bad()
-        culprit = bad or (flight.last() if why else None)
-        sink = self._sinks["train"]
-        if culprit is None or sink.writer is None:
-            return
-        path = sink.writer.value_path(culprit.step).removesuffix(".npz") + kept_files.SUFFIX
-        reason = (
-            why if bad is None else "the loss was not finite" if bad.is_bad else "its update made weights that are not finite"
-        )
-        text = f"kept: {reason}; the batch and the weights before the update are in {os.path.basename(path)}"
-        sink.note(records.LedgerEntry("", "", -1, "note", text, culprit.step))
-        try:
-            flight.write(culprit, path)
-        except OSError as error:
-            self._voice.warn(f"the kept step {culprit.step} cannot be written ({error}). Training goes on.", cause=error)
+        if self._flight is not None:
+            self._flight.rescue(self._sinks["train"], self._voice, why)
 
     def refuse(self, error: BaseException) -> None:
         """Recording failed; called by the attachment. The step itself runs, or ran, all the same."""

@@ -17,8 +17,11 @@ import numpy as np
 import tensorflow as tf
 
 from tb_layerflow.log import kept_files
+from tb_layerflow.log.records import LedgerEntry
 
 from . import nests
+from .sink import Sink
+from .warn import Voice
 
 
 @dataclass
@@ -85,18 +88,34 @@ class FlightRecorder:
             before = kept
         return None
 
-    def last(self) -> Kept | None:
-        """The newest step, if there is one."""
-        return self._ring[-1] if self._ring else None
-
     def clear(self) -> None:
         """Let go of everything."""
         self._ring.clear()
         self._let_go = None
         self._weights = []
 
-    def write(self, culprit: Kept, path: str) -> None:
-        """Write all kept records, and the culprit's batch and weights into a file. No more is kept afterwards."""
+    def rescue(self, sink: Sink, voice: Voice, why: str = "") -> None:
+        """Write what is kept, if a kept loss is not finite or there is another reason, `why`. No more is kept afterwards.
+
+        All kept records go to the stream, the culprit's batch and weights into a file beside them.
+        """
+        if self.is_over or not self._ring or sink.writer is None:
+            return
+        bad = self.any_bad()
+        if bad is None and not why:
+            return
+        culprit = bad or self._ring[-1]
+        path = sink.writer.value_path(culprit.step).removesuffix(".npz") + kept_files.SUFFIX
+        if bad is not None:
+            why = "the loss was not finite" if bad.is_bad else "its update made weights that are not finite"
+        text = f"kept: {why}; the batch and the weights before the update are in {os.path.basename(path)}"
+        sink.note(LedgerEntry("", "", -1, "note", text, culprit.step))
+        try:
+            self._write(culprit, path)
+        except OSError as error:
+            voice.warn(f"the kept step {culprit.step} cannot be written ({error}). Training goes on.", cause=error)
+
+    def _write(self, culprit: Kept, path: str) -> None:
         self.is_over = True
         for kept in self._ring:
             if kept.submit is not None:

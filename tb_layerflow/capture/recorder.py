@@ -42,7 +42,6 @@ class LoopRecorder:
         voice: Voice,
         models: list[Any],
         phase: str = "training",
-        values_every: int = 0,
     ) -> None:
         self.needs = needs
         self.models = models
@@ -51,8 +50,6 @@ class LoopRecorder:
         self._selection = selection
         self._voice = voice
         self._phase = phase
-        self._values_every = values_every
-        self._written = 0
         self._watched: list[Watched] = []
         self._beside: dict[str, LoopRecorder] = {}
         self._step = 0
@@ -84,8 +81,7 @@ class LoopRecorder:
 
     def due_instruments(self) -> tuple[str, ...]:
         """The names of what is measured in the step under way: exact values in the first record and then every n-th."""
-        with_values = bool(self._values_every) and self._written % self._values_every == 0 and self._sink.takes_values
-        return tuple(name for name in self.needs.instruments if name != "values" or with_values)
+        return tuple(name for name in self.needs.instruments if name != "values" or self._sink.are_values_due)
 
     def take(self, captured: Captured, seconds: float) -> None:
         """Keep what a call gave until its step ends."""
@@ -229,7 +225,6 @@ class LoopRecorder:
             return
         outcome = self._outcome_of(pending)
         self._schedule.recorded()
-        self._written += 1
         if not self._checked:
             self._checked = True
             for sentence in self._selection.unmatched(outcome.graph):

@@ -55,6 +55,7 @@ class Sink:
         self.stream = stream
         self.last_step: int | None = None
         self.records = 0
+        self._submitted = 0
         self.listeners: list[Callable[[str, records.Graph, records.Record], None]] = []
         self.idle = False
         self.in_use: Callable[[], bool] | None = None
@@ -80,9 +81,9 @@ class Sink:
         return self.idle or (self.in_use is not None and not self.in_use())
 
     @property
-    def takes_values(self) -> bool:
-        """Whether exact values are still to be recorded for this stream."""
-        return self._values is not None and not self._values.is_over
+    def are_values_due(self) -> bool:
+        """Whether the next record is to hold exact values: the first one does, then every n-th."""
+        return self._values is not None and not self._values.is_over and self._submitted % self._values.every == 0
 
     @property
     def is_broken(self) -> bool:
@@ -114,6 +115,7 @@ class Sink:
         """Write one record. `make` runs in the background: it gives the record without tables, and its figures."""
         if self._broken:
             return
+        self._submitted += 1
         self._background.submit(lambda: self._write(outcome, *make()), is_large=ExactValues.name in outcome.noted)
 
     def note(self, entry: records.LedgerEntry) -> None:
