@@ -195,6 +195,66 @@ def test_a_weight_without_a_way_to_the_loss_is_named_in_the_ledger(tmp_path: Pat
     assert ("loose", "weight_gradient", "not connected") in entries
 
 
+class OutOfReach(keras.Model):
+    """Calls layers that nobody finds from the model: a closure holds them."""
+
+    def __init__(self, inner: list[layers.Layer]) -> None:
+        super().__init__(name="network")
+        self.head = layers.Identity(name="head")
+        self.run = lambda x: [x := layer(x) for layer in inner][-1]
+
+    def call(self, x: Any) -> Any:
+        return self.head(self.run(x))
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_weights_out_of_the_models_reach_are_those_before_the_step(jit_compile: bool, tmp_path: Path) -> None:
+    x, y = numbers()
+    inner = network()
+    trained = keras.optimizers.SGD(RATE)
+    recorder = layerflow.Recorder(
+        tmp_path, what=("outputs", "errors", "weights"), every=1, models=[model := OutOfReach(inner.layers)]
+    )
+    with recorder:
+
+        @recorder.function(jit_compile=jit_compile)
+        def step(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(model(x, training=True) - y))
+            values = inner.trainable_variables
+            trained.apply(tape.gradient(loss, [one.value for one in values]), values)
+            return loss
+
+        for _ in range(2):
+            step(tf.constant(x), tf.constant(y))
+    stream = layerflow.open(tmp_path)
+    for number, expected in enumerate(by_hand(network(), keras.optimizers.SGD(RATE), 2, x, y)):
+        check(stream, number, expected, PLACES)
+    assert not [entry for entry in stream.ledger() if entry.kind in ("weight", "update")]
+
+
+@pytest.mark.parametrize("is_named", [True, False], ids=["models named", "models found"])
+def test_a_model_that_an_eager_step_builds_has_its_first_weights(is_named: bool, tmp_path: Path) -> None:
+    x, y = numbers()
+    built = network()
+    keras.utils.set_random_seed(21)
+    model = keras.Sequential([type(one).from_config(one.get_config()) for one in built.layers], name="network")
+    assert not model.built
+    trained = keras.optimizers.SGD(RATE)
+    named = {"models": [model]} if is_named else {}
+    with layerflow.Recorder(tmp_path, what=("outputs", "errors", "weights"), every=1, **named) as recorder:
+        for _ in range(2):
+            with recorder.step():
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(tf.square(model(x, training=True) - y))
+                values = model.trainable_variables
+                trained.apply(tape.gradient(loss, [one.value for one in values]), values)
+    stream = layerflow.open(tmp_path)
+    for number, expected in enumerate(by_hand(network(), keras.optimizers.SGD(RATE), 2, x, y)):
+        check(stream, number, expected, PLACES)
+    assert not [entry for entry in stream.ledger() if entry.kind in ("weight", "update")]
+
+
 def test_record_has_the_weights_as_they_are_once(tmp_path: Path) -> None:
     model = models.plain()
     x, y = models.samples(model, 200)

@@ -6,7 +6,7 @@ It is told of each call's beginning and end by `hooks`; what it found is turned 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -40,7 +40,7 @@ class Recording:
     """A context in which calls are recorded. `errors` says whether outputs are tapped for gradients.
 
     `roots` are the calls that have no parent, `tapes` the gradient tapes at work. `watched` collects the tapped tensors when the
-    recording itself will differentiate (a probe).
+    recording itself will differentiate (a probe). What is in `on_call` is told each layer whose call begins, built by then.
     """
 
     def __init__(self, *, errors: bool = True, input_names: list[str] | None = None, lineage: bool = False) -> None:
@@ -55,6 +55,7 @@ class Recording:
         self.pass_names: dict[int, str] = {}
         self.watched: list[Any] = []
         self.variable_gradients: dict[int, list[Any]] = {}
+        self.on_call: list[Callable[[Any], None]] = []
         self.iterations: Any = None
         self.scaler: Any = None
         self.scaled_iterations: Any = None
@@ -137,6 +138,8 @@ class Recording:
         for (key, tensor), (_, uncast) in zip(received, before, strict=True):
             node.inputs.append(self._input(node, key, tensor, uncast))
         self.stack.append(node)
+        for told in self.on_call:
+            told(layer)
         if self.lineage is not None:
             self.lineage.enter(call=node.repeated or node)
         return node

@@ -84,15 +84,15 @@ class OfModels(Selection):
         self._answers: dict[str, bool] = {}
 
     def __call__(self, call: records.Call, layer: Any) -> bool:
-        """Whether the call is of one of the models, and chosen; a tap always counts as one, an input as its root does."""
+        """Whether the call is of one of the models or inside such a call, and chosen. Taps always count, an input as its root."""
         if call.parent is None:
             self._answers.clear()
             self._held = {id(found.layer) for model in self._models for found in access.reachable(model)}
+        parent = call.path.rpartition("/")[0] or paths.ROOT
         if layer is None:
-            parent = call.path.rpartition("/")[0] or paths.ROOT
             ours = call.kind != "input" or self._answers.get(parent, True)
         else:
-            ours = id(layer) in self._held
+            ours = id(layer) in self._held or self._answers.get(parent, False)
         self._answers[call.path] = ours
         return ours and self._chosen(call, layer)
 

@@ -21,7 +21,7 @@ from .layer_table import own_weights
 from .outcome import Outcome
 from .recording import Recording, identity_of
 
-NOT_REACHABLE = "the layer is not reachable from the model, so that nobody knew its value before the step"
+UNKNOWN_BEFORE = "the variable was made or first met inside the layer's call, so that nobody knew its value before the step"
 NO_TAPE = "no gradient tape was asked for it"
 SEVERAL = "the gradient of the last of {count} backward passes; the optimizer may have been given another mixture"
 FIRST_REPLICA = "the gradient of the first replica's share of the batch"
@@ -39,14 +39,17 @@ class Weights:
     name: str = "weights"
 
     def before(self, step: Step) -> dict[int, Any]:
-        """The value of every variable that can be reached from the model, kept on the device until the step has run."""
-        return {
-            identity_of(variable): tf.identity(tf.convert_to_tensor(variable))
-            for model in (step.model if isinstance(step.model, (list, tuple)) else [step.model])
-            for reached in access.reachable(model)
-            for variable in own_weights(reached.layer)
-            if _is_numeric(variable)
-        }
+        """The value of every variable that can be reached from the model, kept on the device until the step has run.
+
+        Those of layers that are built in the step, or that are out of the model's reach, are added when they are first called.
+        """
+        models = step.model if isinstance(step.model, (list, tuple)) else [step.model]
+        known = _Known(step.recording)
+        for model in models:
+            for reached in access.reachable(model):
+                known.add(reached.layer)
+        step.recording.on_call.append(known.met)
+        return known.values
 
     def after(self, step: Step, outcome: Outcome) -> dict[str, Any]:
         """Adds rows to the plan; nothing else leaves the step."""
@@ -66,6 +69,27 @@ class Weights:
 
     def finish(self, outcome: Outcome, replicas: list[dict[str, NDArray[Any]]], record: records.Record) -> None:
         """The rows have become tables by themselves."""
+
+
+class _Known:
+    """What variables are worth as the forward pass uses them, by identity."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.values: dict[int, Any] = {}
+        self._recording = recording
+        self._met: dict[int, Any] = {}
+
+    def add(self, layer: Any) -> None:
+        """Read the variables of a layer that are not known yet."""
+        for variable in own_weights(layer):
+            if identity_of(variable) not in self.values and _is_numeric(variable):
+                self.values[identity_of(variable)] = tf.identity(tf.convert_to_tensor(variable))
+
+    def met(self, layer: Any) -> None:
+        """A call of a layer begins. Inside another graph (a loop's body, a function) nothing can be read for this one."""
+        if id(layer) not in self._met and graphs.current() is self._recording.graph:
+            self._met[id(layer)] = layer  # held, so that no other layer gets this number
+            self.add(layer)
 
 
 def chosen_layers(graph: records.Graph) -> set[int]:
@@ -115,7 +139,7 @@ class _Rows:
         self._outcome.plan.add("weight", layer, port, self._late[key])
         if updates:
             self._note(layer, port, "weight", "note", "the value after the step")
-            self._note(layer, port, "update", "skipped", NOT_REACHABLE)
+            self._note(layer, port, "update", "skipped", UNKNOWN_BEFORE)
 
     def _add_update(self, layer: int, port: int, key: int, variable: Any) -> None:
         if key not in self._updates:
