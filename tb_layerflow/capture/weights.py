@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log import records
 
-from . import access, graphs
+from . import access, families, graphs
 from .instrument import Step
 from .layer_table import own_weights
 from .outcome import Outcome
@@ -86,8 +86,11 @@ class _Known:
                 self.values[identity_of(variable)] = tf.identity(tf.convert_to_tensor(variable))
 
     def met(self, layer: Any) -> None:
-        """A call of a layer begins. Inside another graph (a loop's body, a function) nothing can be read for this one."""
-        if id(layer) not in self._met and graphs.current() is self._recording.graph:
+        """A call of a layer (or of an operation, which has no weights) begins.
+
+        Inside another graph (a loop's body, a function) nothing can be read for this one.
+        """
+        if id(layer) not in self._met and families.is_layer(layer) and graphs.current() is self._recording.graph:
             self._met[id(layer)] = layer  # held, so that no other layer gets this number
             self.add(layer)
 
