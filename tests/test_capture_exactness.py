@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from keras import layers
@@ -69,6 +70,67 @@ def test_the_error_of_a_softmax_output_stands_at_its_logits(tmp_path: Path) -> N
     assert table.series("head", "l2", port=1)[1][0] == pytest.approx(np.linalg.norm(error), rel=1e-5)
     assert table.series("head", "min", port=1)[1][0] == pytest.approx(error.min(), rel=1e-5)
     assert table.series("head", "mean", port=1)[1][0] == pytest.approx(0, abs=1e-7)
+
+
+class TwoHeads(layers.Layer):
+    """Gives its numbers under the names that many people use, and their softmax."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.dense = layers.Dense(3, name="dense")
+
+    def call(self, x: Any) -> Any:
+        numbers = self.dense(x)
+        return {"logits": numbers, "probabilities": tf.nn.softmax(numbers)}
+
+
+def test_an_output_that_its_user_calls_logits_is_an_output_like_any_other(tmp_path: Path) -> None:
+    keras.utils.set_random_seed(5)
+    x = np.random.default_rng(5).normal(size=(4, models.WIDTH)).astype("float32")
+    y = np.array([0, 1, 2, 0])
+    given = keras.Input((models.WIDTH,), name="x")
+    heads = TwoHeads(name="heads")
+    model = keras.Model(given, heads(given)["probabilities"])
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    numbers = heads.dense(x).numpy()
+    stream = layerflow.record(model, tmp_path, x, y)
+    outputs = stream.graph.call("heads").outputs
+    assert [(port.key, port.kind) for port in outputs] == [
+        ("logits", ""), ("probabilities", ""), ("probabilities/logits", "logits"),
+    ]  # fmt: skip
+    assert [port.error for port in outputs] == ["not connected", "at the logits", ""]
+    np.testing.assert_array_equal(stream.value("heads", port=0), numbers)
+    probabilities = np.asarray(keras.ops.softmax(numbers))
+    np.testing.assert_array_equal(stream.value("heads", port=1), probabilities)
+    error = (probabilities - np.eye(3)[y]) / len(y)
+    np.testing.assert_allclose(stream.value("heads", "error", port=2), error, atol=1e-7)
+
+
+@pytest.mark.parametrize("run_eagerly", [False, True])
+@pytest.mark.parametrize("how", ["record", "fit", "fit, one frozen"])
+def test_each_of_two_softmax_outputs_has_logits_of_its_own(how: str, run_eagerly: bool, tmp_path: Path) -> None:
+    """No layer lies before them, and where one is frozen nothing that is trained."""
+    keras.utils.set_random_seed(6)
+    x = np.random.default_rng(6).normal(size=(4, models.WIDTH)).astype("float32")
+    y = {"one": np.array([0, 1, 2, 0]), "other": np.array([1, 1, 0, 0])}
+    given = keras.Input((models.WIDTH,), name="x")
+    heads = {"one": layers.Dense(3, "softmax", name="one"), "other": layers.Dense(2, "softmax", name="other")}
+    model = keras.Model(given, {name: head(given) for name, head in heads.items()})
+    losses = dict.fromkeys(heads, "sparse_categorical_crossentropy")
+    predictions = {name: head(x).numpy() for name, head in heads.items()}
+    heads["one"].trainable = how != "fit, one frozen"
+    model.compile("sgd", losses, loss_weights={"one": 1.0, "other": 3.0}, run_eagerly=run_eagerly)
+    if how == "record":
+        stream = layerflow.record(model, tmp_path, x, y)
+    else:
+        callback = layerflow.LayerFlow(tmp_path, every=1, values=layerflow.summary.Values(samples=4))
+        model.fit(x, y, batch_size=4, shuffle=False, verbose=0, callbacks=[callback])
+        stream = layerflow.open(tmp_path)
+    root = stream.graph.call(".")
+    assert [port.key for port in root.outputs] == ["one", "other", "one/logits", "other/logits"]
+    for port, (name, weight) in enumerate([("one", 1.0), ("other", 3.0)], 2):
+        error = weight * (predictions[name] - np.eye(heads[name].units)[y[name]]) / 4
+        np.testing.assert_allclose(stream.value(".", "error", port=port), error, atol=1e-7)
 
 
 def test_an_error_is_that_of_the_unscaled_loss(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_an_argument_of_a_wrong_type_is_a_sentence(
 
 def test_an_error_that_is_known_at_the_logits_alone_is_said_to_be_there(tmp_path: Path) -> None:
     graph = make.siamese()
-    graph.calls[9].outputs.append(Port("logits", (-1, 4), "float32"))
+    graph.calls[9].outputs.append(Port("logits", (-1, 4), "float32", "logits"))
     record = Record(0, 0, {"error": make.table([(8, 0), (9, 1)], [np.ones(2), np.ones(3)])})
     statistics = written(tmp_path, [record], (graph,)).statistics("error")
     with pytest.raises(KeyError, match=r"'subtract' has no error 0 with statistics; it has: port=1 \(the logits\)\."):

@@ -8,7 +8,7 @@ import type { Channels } from "./maps/view";
 import * as state from "./state";
 import { words } from "./strings";
 import type { GraphInfo } from "./types";
-import { madeBy, WEIGHT_KINDS } from "./values";
+import { areLogitsOf, madeBy, WEIGHT_KINDS } from "./values";
 import { fetchValues, fetchWindows, type HeldValue, type ValuePlace, type ValuesInfo } from "./valuesApi";
 
 /** What one record holds in exact values. */
@@ -79,7 +79,7 @@ export function heldTensor(held: Held, path: string, kind: string, port: number)
   const passed = made && keptAs(held, kind === "input" ? "output" : kind, made[0], made[1]);
   if (passed) return found(passed, made[0], made[1]);
   // Where the loss reads the logits, the error of the output is theirs.
-  const logits = kind.startsWith("error") ? ports.findIndex(({ key }) => /(^|\/)logits$/.test(key)) : -1;
+  const logits = kind.startsWith("error") && ports[port] ? ports.findIndex((each) => areLogitsOf(each, ports[port]!)) : -1;
   return logits > port ? heldTensor(held, path, kind, logits) : null;
 }
 

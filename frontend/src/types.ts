@@ -6,7 +6,7 @@ export interface PortInfo {
   /** Batch axis first, -1 where a dimension is unknown; null where the rank is. */
   shape: number[] | null;
   dtype: string;
-  /** Empty for a dense tensor, else `ragged`, `sparse`, `none` or `object`. */
+  /** Empty for a dense tensor, else `logits`, `ragged`, `sparse`, `none` or `object`. */
   kind: string;
   /** Input: the output [call, port] that it is. Output of a group: the inner output that it passes on. */
   source: [number, number] | null;

@@ -9,7 +9,7 @@ import type { CallInfo } from "./types";
 import { colourBy, dark, findings, flaws, graph, record, scaleForm, scaleSpan, series, stepIndex } from "./state";
 import { callOfFinding } from "./findings/places";
 
-export { madeBy } from "./graph/made";
+export { areLogitsOf, madeBy } from "./graph/made";
 export { WEIGHT_KINDS } from "./measures";
 
 /** The rows of one column by call: the first port that has numbers, which for a last softmax is the one of its logits. */

@@ -96,8 +96,8 @@ class Graph:
     @cached_property
     def logits(self) -> list[PortPath]:
         """The output ports that are what a call's last activation was given."""
-        found = ((call.path, port) for call in self.record.calls for port, one in enumerate(call.outputs) if one.key == "logits")
-        return [PortPath(path, port) for path, port in found]
+        ports = ((call.path, place, port) for call in self.record.calls for place, port in enumerate(call.outputs))
+        return [PortPath(path, place) for path, place, port in ports if port.kind == records.LOGITS]
 
     @cached_property
     def calls(self) -> list[Call]:

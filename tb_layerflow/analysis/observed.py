@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tb_layerflow.log.records import COLUMNS, Call, Graph, LedgerEntry, Weight
+from tb_layerflow.log.records import COLUMNS, LOGITS, Call, Graph, LedgerEntry, Weight
 
 Floats = NDArray[np.float64]
 Figures = NDArray[np.float32]
@@ -161,7 +161,7 @@ class Observed:
         for number, call in enumerate(self.graph.calls):
             if number not in self.groups and call.kind != "input":
                 for port, tensor in enumerate(call.outputs):
-                    if tensor.key != "logits":
+                    if tensor.kind != LOGITS:
                         yield number, call, port
 
     def series(self, kind: str, path: str, port: int, column: str) -> Floats | None:

@@ -14,16 +14,17 @@ from tb_layerflow.analysis.geometry import Shape, outside
 from tb_layerflow.analysis.layer_description import LayerDescription
 from tb_layerflow.analysis.regions import Region, everything, one, union, unknown
 from tb_layerflow.analysis.window_rules import input_regions
+from tb_layerflow.log.records import LOGITS
 
 Place = tuple[int, int]
 """A call's index in the graph and the number of one of its output ports."""
 
 
 class Port(Protocol):
-    """What the walk reads of a port (`log.records.Port` has it, which this part may not import)."""
+    """What the walk reads of a port (`log.records.Port` has it)."""
 
     @property
-    def key(self) -> str: ...
+    def kind(self) -> str: ...
     @property
     def shape(self) -> Shape | None: ...
     @property
@@ -183,4 +184,4 @@ def _parts(graph: Graph, call: Call, shapes: Sequence[Shape | None], region: Reg
 
 
 def _several_outputs(call: Call) -> bool:
-    return len([port for port in call.outputs if port.key != "logits"]) > 1
+    return len([port for port in call.outputs if port.kind != LOGITS]) > 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tb_layerflow.log import paths
+from tb_layerflow.log.records import LOGITS
 
 EAGER_REPEATS_KEPT = 64
 """In eager loops, more repeats than this of one layer under one parent are kept as first, last and a count."""
@@ -38,6 +39,16 @@ class Leaf:
     derived: list[tuple[Node, int]] = field(default_factory=list)
     passed_on: Any = None
     errors: list[Error] = field(default_factory=list)
+
+    def at_logits(self) -> Leaf:
+        """A port for the logits that made this output."""
+        key = f"{self.key}/{LOGITS}" if self.key else LOGITS
+        return Leaf(key, None, self.shape, self.dtype, kind=LOGITS)
+
+    def logits_among(self, outputs: list[Leaf]) -> Leaf | None:
+        """The port of this output's logits among those of its call; None where it has none."""
+        key = self.at_logits().key
+        return next((leaf for leaf in outputs if leaf.kind == LOGITS and leaf.key == key), None)
 
 
 @dataclass(eq=False)

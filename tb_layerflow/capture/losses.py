@@ -110,10 +110,10 @@ class Losses:
         predictions = [leaf for _, leaf in nests.flatten(step.y_pred)]
         count = static_size(step.x)
         for call, port, slot in outcome.plan.rows.get("output", []):
-            key = outcome.graph.calls[call].outputs[port].key
+            is_logits = outcome.graph.calls[call].outputs[port].kind == records.LOGITS
             tensor = outcome.plan.tensors[slot]
             is_known = slot in traced.dimensions or any((slot, output.place) in traced.direct for output in traced.outputs)
-            if key == "logits" or is_known:
+            if is_logits or is_known:
                 continue
             refusal = why_not(tensor, count)
             if refusal:
@@ -160,7 +160,7 @@ class Losses:
         _check_sum(traced, means, record)
         readouts = Readouts(replicas, self._wanted(traced), self.samples, record)
         for call, port, slot in outcome.plan.rows.get("output", []):
-            if outcome.graph.calls[call].outputs[port].key != "logits":
+            if outcome.graph.calls[call].outputs[port].kind != records.LOGITS:
                 path = outcome.graph.calls[call].path
                 found += self._rows(traced, means, readouts, path, (call, port, slot))
         record.layer_losses += sorted(found, key=lambda row: (row.call, row.port, row.form))

@@ -152,7 +152,7 @@ def _drop_logits_nobody_read(nodes: list[Node]) -> None:
     keep TensorFlow from fusing an activation into its layer, and the step from being the plain one to the last bit.
     """
     for node in nodes:
-        node.outputs = [leaf for leaf in node.outputs if leaf.key != "logits" or leaf.errors]
+        node.outputs = [leaf for leaf in node.outputs if leaf.kind != records.LOGITS or leaf.errors]
 
 
 def _keep_structure(node: Node) -> None:
@@ -164,7 +164,7 @@ def _keep_structure(node: Node) -> None:
 
 
 def _logits_needed(node: Node, needed: set[Any]) -> bool:
-    return any(leaf.key == "logits" and leaf.tensor is not None and leaf.tensor.op in needed for leaf in node.outputs)
+    return any(leaf.kind == records.LOGITS and leaf.tensor is not None and leaf.tensor.op in needed for leaf in node.outputs)
 
 
 def _model_name(model: Any, roots: list[Node]) -> str:
@@ -193,7 +193,7 @@ def _call(node: Node, layer: int | None) -> records.Call:
 
 def _bytes(leaf: Leaf) -> int:
     """What an output takes in memory; a dimension that is not known, mostly the batch, counts as one."""
-    if leaf.shape is None or leaf.key == "logits" or not hasattr(tf.dtypes, leaf.dtype):
+    if leaf.shape is None or leaf.kind == records.LOGITS or not hasattr(tf.dtypes, leaf.dtype):
         return 0
     return flops.size(leaf.shape) * int(getattr(tf.dtypes, leaf.dtype).size)
 
@@ -267,8 +267,8 @@ def _plan_errors(plan: Plan, node: Node, number: int, leaf: Leaf, port: records.
     if by_kind:
         return
     inner = next((error.status for error in leaf.errors if error.status), "")
-    others = [other for other in node.outputs if other is not leaf and other.errors]
-    port.error = inner or ("at the logits" if any(other.key == "logits" for other in others) else "not connected")
+    logits = leaf.logits_among(node.outputs)
+    port.error = inner or ("at the logits" if logits is not None and logits.errors else "not connected")
 
 
 def _inside_functions(nodes: list[Node], layers: list[Any]) -> set[int]:

@@ -39,4 +39,4 @@ def receivers(node: Node, port: int, output: Leaf, logits: Leaf) -> tuple[Leaf, 
     first = node.repeated
     if first is None or port >= len(first.outputs):
         return output, logits
-    return first.outputs[port], next((leaf for leaf in first.outputs if leaf.key == "logits"), logits)
+    return first.outputs[port], output.logits_among(first.outputs) or logits

@@ -288,11 +288,13 @@ class Recording:
                 self._keep(passed_on, node, port)
                 return passed_on
             return leaf
-        self.tapes.watch(leaf)
-        at_logits = Leaf("logits", None, found.shape, found.dtype)
+        at_logits = found.at_logits()
         to_output, to_logits = recomputation.receivers(node, port, found, at_logits)
         passed_on, before = tap(
-            leaf, lambda gradient: self._receive(to_output, gradient), lambda gradient: self._receive(to_logits, gradient)
+            leaf,
+            lambda gradient: self._receive(to_output, gradient),
+            lambda gradient: self._receive(to_logits, gradient),
+            self.tapes.watch,
         )
         if before is not None:
             at_logits.tensor, at_logits.op = before, _name_of_operation(before)

@@ -37,14 +37,19 @@ def _record_identity(passed_on: Any, tensor: Any, received: Callable[[Any], None
     record.record_operation("LayerFlowTap", [passed_on], [tensor], backward)
 
 
-def tap(tensor: Any, received: Callable[[Any], None], received_at_logits: Callable[[Any], None]) -> tuple[Any, Any]:
+def tap(
+    tensor: Any, received: Callable[[Any], None], received_at_logits: Callable[[Any], None], watch: Callable[[Any], None]
+) -> tuple[Any, Any]:
     """Pass `tensor` on through a tap, carrying over all that Keras reads off it.
 
-    Returns the tensor to go on with, and its logits where it has any (else None), which are tapped as well.
+    Returns the tensor to go on with, and its logits where it has any (else None), which are tapped as well. `watch` is called
+    with each tensor that is tapped: a loss that reads the logits leads back to nothing else where no layer before is trained.
     """
+    watch(tensor)
     operation = None if isinstance(tensor, tf.__internal__.EagerTensor) else tensor.op
     keras_logits = getattr(tensor, "_keras_logits", None)
     if operation is not None and operation.type in REAPPLIED and keras_logits is None:
+        watch(operation.inputs[0])
         logits = identity(operation.inputs[0], received_at_logits)
         passed_on = _applied_again(operation.type, logits, tensor, received)
         carry(tensor, passed_on)
@@ -52,6 +57,7 @@ def tap(tensor: Any, received: Callable[[Any], None], received_at_logits: Callab
     passed_on = identity(tensor, received)
     carry(tensor, passed_on)
     if keras_logits is not None:
+        watch(keras_logits)
         passed_on._keras_logits = identity(keras_logits, received_at_logits)
     return passed_on, keras_logits
 

@@ -32,7 +32,11 @@ def notes(recording: Recording, graph: records.Graph, needed: set[Any]) -> list[
 
 
 def _is_made_here(leaf: Leaf, node: Node) -> bool:
-    return leaf.passed_on is not None and leaf.key != "logits" and all(leaf.tensor is not given.tensor for given in node.inputs)
+    return (
+        leaf.passed_on is not None
+        and leaf.kind != records.LOGITS
+        and all(leaf.tensor is not given.tensor for given in node.inputs)
+    )
 
 
 def _reads_inside(operation: Any, place: int, node: Node) -> bool:

@@ -19,6 +19,10 @@ WEIGHT_KINDS = ("weight", "weight_gradient", "update")
 BUCKETS = ("loss", "metrics", "optimizer", "input", "other")
 """What operations belong to that no call made."""
 
+LOGITS = "logits"
+"""The kind of an output port that is what an activation at the end of a call was given. Its key path is that of the activation's
+output, then `logits`; a kind of its own, as users call their outputs that as well."""
+
 TRACE = "trace"
 """The kind of a ledger entry that says why a function was traced anew."""
 

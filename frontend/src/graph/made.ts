@@ -1,5 +1,5 @@
 /** Who made a tensor that groups only pass on. Pure. */
-import type { CallInfo } from "../types";
+import type { CallInfo, PortInfo } from "../types";
 
 /** The output port that a source stands for, followed through the groups that pass it on. */
 export function madeBy(calls: readonly CallInfo[], source: [number, number] | null): [number, number] | null {
@@ -10,4 +10,9 @@ export function madeBy(calls: readonly CallInfo[], source: [number, number] | nu
     at = next;
   }
   return at;
+}
+
+/** Whether a port is what the activation was given that made this output of the same call. */
+export function areLogitsOf(port: PortInfo, output: PortInfo): boolean {
+  return port.kind === "logits" && port.key === (output.key ? `${output.key}/logits` : "logits");
 }

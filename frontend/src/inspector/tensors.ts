@@ -1,7 +1,7 @@
 /** The tensors of one call that have statistics, with where each was recorded. Pure. */
 import type { RecordTable } from "../api";
 import type { CallInfo, PortInfo } from "../types";
-import { cell, madeBy, WEIGHT_KINDS } from "../values";
+import { areLogitsOf, cell, madeBy, WEIGHT_KINDS } from "../values";
 
 export interface Tensor {
   kind: string;
@@ -51,7 +51,7 @@ export function tensorsOf(calls: readonly CallInfo[], call: number, table: Recor
 export function tensorsOfPort(tensors: Tensor[], port: number): Tensor[] {
   return tensors.filter(({ ownPort }) => ownPort === port).map((tensor) => {
     if (tensor.row >= 0 || !tensor.kind.startsWith("error")) return tensor;
-    const logits = tensors.find(({ kind, row, info }) => kind === tensor.kind && row >= 0 && /(^|\/)logits$/.test(info.key));
+    const logits = tensors.find(({ kind, row, info }) => kind === tensor.kind && row >= 0 && areLogitsOf(info, tensor.info));
     return logits ? { ...logits, status: tensor.status } : tensor;
   });
 }
