@@ -97,7 +97,7 @@ def _value_arguments(parser: argparse.ArgumentParser) -> None:
     _log_arguments(parser)
     parser.add_argument("call", metavar="CALL", help="the call's path, or the unique ending of one (a layer's, for weights)")
     parser.add_argument("--step", type=int, help="the recorded step (default: the newest that has it)")
-    parser.add_argument("--kind", default="output", help="output (default), input, error, error#1, weight, weight_gradient, …")
+    parser.add_argument("--kind", default="output", help="output (default), input, error, weight, weight_gradient or label")
     parser.add_argument("--port", type=int, default=0, help="which of the call's tensors (default: 0)")
     parser.add_argument("--at", help="print only the number at this place, the sample first: 0,5,5,0")
     parser.add_argument("-o", dest="file", help="save the array as this .npy file")

@@ -260,7 +260,7 @@ def test_whole_tensors_are_cut_in_the_stated_order_and_the_ledger_names_each(tmp
 def _class_of(kind: str, path: str, port: int) -> int:
     if kind in ("input", "weight"):
         return 0
-    return 1 if kind.startswith("error") else CLASSES.get(path, 3)
+    return 5 if kind == "label" else 1 if kind.startswith("error") else CLASSES.get(path, 3)
 
 
 def test_what_cannot_fit_does_not_leave_the_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,6 +318,46 @@ def test_a_full_disk_is_one_warning_and_loses_nothing_that_was_written(tmp_path:
 
 
 # ---------------------------------------------------------------------------------------------------- what people give
+
+
+@pytest.mark.parametrize("compiled", [{}, {"run_eagerly": True}, {"jit_compile": True}])
+def test_the_labels_of_the_kept_samples_are_kept_as_given(compiled: dict[str, bool], tmp_path: Path) -> None:
+    model = convolutional(**compiled)
+    x, y = samples(70)
+    model.fit(x[:8], y[:8], batch_size=4, shuffle=False, verbose=0,
+              callbacks=[layerflow.LayerFlow(tmp_path, every=1, values=Values(samples=66, every=1), probe=(x, y))])  # fmt: skip
+    run = layerflow.reader.LogDir(tmp_path).run(".")
+    train, probe = run.stream("train"), run.stream("probe")
+    for step in (0, 1):
+        np.testing.assert_array_equal(train.value(".", "label", step=step), y[4 * step : 4 * step + 4])
+        np.testing.assert_array_equal(probe.value(".", "label", step=step), y[:66])
+    assert train.value(".", "label").dtype == y.dtype
+
+
+def test_labels_are_those_of_their_output(tmp_path: Path) -> None:
+    given = keras.Input((4,), name="x")
+    outputs = {"kind": layers.Dense(3, "softmax", name="kind")(given), "age": layers.Dense(1, name="age")(given),
+               "free": layers.Dense(2, name="free")(given)}  # fmt: skip
+    model = keras.Model(given, outputs)
+    model.compile("sgd", {"kind": "categorical_crossentropy", "age": "mse"})
+    x = np.random.default_rng(2).random((5, 4), np.float32)
+    y = {"kind": np.eye(3, dtype=np.float32)[[0, 2, 1, 1, 0]], "age": np.arange(5, dtype=np.float32)}
+    stream = layerflow.record(model, tmp_path, x, y)
+    ports = [port.key for port in stream.graph.call(".").outputs]
+    for name, labels in y.items():
+        np.testing.assert_array_equal(stream.value(".", "label", ports.index(name)), labels[:4])
+    with pytest.raises(KeyError, match="There is no exact label"):
+        stream.value(".", "label", ports.index("free"))
+
+
+@pytest.mark.parametrize("what", ["no labels", "pictures"])
+def test_where_labels_are_none_or_large_none_are_kept(what: str, tmp_path: Path) -> None:
+    model = keras.Sequential([keras.Input((70, 70, 1)), layers.Conv2D(1, 1, name="conv")])
+    model.compile("sgd", "mse")
+    x = np.zeros((2, 70, 70, 1), np.float32)
+    stream = layerflow.record(model, tmp_path, x, x if what == "pictures" else None)
+    assert [row.kind for row in stream.values.rows() if row.kind == "label"] == []
+    assert stream.value("conv").shape == x.shape
 
 
 def test_class_names_and_pictures_are_kept_as_given(tmp_path: Path) -> None:

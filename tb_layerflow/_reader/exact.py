@@ -15,7 +15,7 @@ from tb_layerflow.analysis.explain import checked_index
 from tb_layerflow.analysis.explanation import Explanation, Unexplained
 from tb_layerflow.log import paths, value_files
 from tb_layerflow.log.errors import LogError
-from tb_layerflow.log.records import WEIGHT_KINDS, LedgerEntry, Manifest, Value
+from tb_layerflow.log.records import PICTURE, WEIGHT_KINDS, LedgerEntry, Manifest, Value
 
 from . import microscope, values
 from .arguments import checked
@@ -141,7 +141,7 @@ class ExactValues:
             if graph is None:
                 continue
             try:
-                number = 0 if kind == values.PICTURE else paths.resolve(_names(graph, kind), path)
+                number = 0 if kind == PICTURE else paths.resolve(_names(graph, kind), path)
             except paths.PathError as error:
                 wrong = wrong or error
                 continue
@@ -155,7 +155,7 @@ class ExactValues:
     def _why(self, path: str, kind: str, port: int, step: int | None) -> str:
         for head, held in self._held(step):
             graph = self._graph_of(head.session, head.trace)
-            if graph is None or kind == values.PICTURE:
+            if graph is None or kind == PICTURE:
                 continue
             names = _names(graph, kind)
             entry = values.cut_of(graph, held.manifest, kind, names[paths.resolve(names, path)], port)
@@ -166,7 +166,7 @@ class ExactValues:
         """Which ports of the call have one; empty where none has."""
         for head, held in self._held(step):
             graph = self._graph_of(head.session, head.trace)
-            if graph is None or kind == values.PICTURE:
+            if graph is None or kind == PICTURE:
                 continue
             try:
                 number = paths.resolve(_names(graph, kind), path)

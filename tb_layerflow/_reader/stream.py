@@ -14,7 +14,7 @@ from tb_layerflow.analysis.findings import Finding, Limits
 from tb_layerflow.log import kept_files, paths
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.kept_files import KeptStep
-from tb_layerflow.log.records import TRACE, WEIGHT_KINDS, Execution, LedgerEntry
+from tb_layerflow.log.records import LABEL, PICTURE, TRACE, WEIGHT_KINDS, Execution, LedgerEntry
 
 from .arguments import checked
 from .cache import BoundedCache
@@ -29,7 +29,7 @@ from .seconds import Seconds, rolled_up
 from .sessions import Head, Seam, Session, Sessions
 from .source import Source
 from .statistics import Statistics, stack
-from .values import CHANNELS, PICTURE, Manifests
+from .values import CHANNELS, Manifests
 
 KINDS = ("input", "output", "error", *WEIGHT_KINDS)
 
@@ -331,7 +331,8 @@ class Stream:
         Args:
           path: A call's path (a layer's, for weights), or the unique ending of one.
           kind: As for `statistics`; an input that is another call's output is read as that. Or `channels:<kind>`: float32 [5,
-            channels], each channel's mean, std, min, max and share of zeros; or `picture`: the samples as people see them.
+            channels], each channel's mean, std, min, max and share of zeros; or `picture`: the samples as people see them; or, of
+            the model's path, `label`: the labels of the output `port`.
           port: Which of the call's tensors.
           step: One of `values.steps`; None: the newest that has it.
 
@@ -342,7 +343,7 @@ class Stream:
           PathError: (a KeyError) No such path, or no such value at that step; the sentence says at which steps it is.
           LogError: (a ValueError) Its file is not there, or damaged.
         """
-        if kind != PICTURE:
+        if kind not in (PICTURE, LABEL):
             _check_kind(kind.removeprefix(CHANNELS))
         exact = self.values
         return exact.value(exact.find(path, kind, port, step))

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log import decode, tags, value_files
 from tb_layerflow.log.errors import LogError
-from tb_layerflow.log.records import LedgerEntry, Manifest, Value
+from tb_layerflow.log.records import LABEL, PICTURE, LedgerEntry, Manifest, Value
 
 from .graph import Graph, error_kind
 from .sessions import Head, Sessions
 from .source import Source
 from .statistics import rows_of
 
-PICTURE = "picture"
 CHANNELS = "channels:"
 CHANNEL_FIGURES = ("mean", "std", "min", "max", "zero")
 """The rows of a `channels:<kind>` array, float32 [5, channels]; `zero` is a share."""
@@ -103,8 +102,8 @@ class Manifests:
 
 def places_of(graph: Graph, manifest: Manifest, kind: str) -> dict[tuple[int, int], Value]:
     """Which array stands for each tensor of a kind: {(call, port): value}; an input that is another call's output has that."""
-    if kind == PICTURE:
-        return {(value.call, value.port): value for value in manifest.values if value.kind == PICTURE}
+    if kind in (PICTURE, LABEL):
+        return {(value.call, value.port): value for value in manifest.values if value.kind == kind}
     prefix = CHANNELS if kind.startswith(CHANNELS) else ""
     by_kind: dict[str, list[Value]] = {}
     for value in manifest.values:

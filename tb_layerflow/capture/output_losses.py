@@ -69,23 +69,35 @@ def outputs_of(model: Any, y: Any, y_pred: Any, loss: Any = None) -> list[Output
     Raises:
         NoLoss: they cannot be told apart.
     """
-    predictions, labels = nests.flatten(y_pred), nests.flatten(y)
+    predictions = nests.flatten(y_pred)
     given = loss if loss is not None else getattr(model, "loss", None)
     if given is None:
         raise NoLoss("the model was compiled without a loss")
     keys = [key for key, _ in predictions]
-    names = [str(name) for name in getattr(model, "output_names", None) or []]
-    if len(names) != len(keys):
-        names = keys
+    names = _names(model, keys)
     losses = _by_output(given, keys, names)
     weights = _by_output(_loss_weights(model) if loss is None else None, keys, names)
-    places = _label_places([key for key, _ in labels], keys, names)
+    places = labels_of(model, keys, y)
     found = []
     for place, key in enumerate(keys):
         if losses[place] is not None and places[place] is not None:
             weight = 1.0 if weights[place] is None else float(weights[place])
             found.append(OutputLoss(key, place, places[place], _resolved(model, losses[place]), weight))  # type: ignore[arg-type]
     return found
+
+
+def labels_of(model: Any, keys: list[str], y: Any) -> list[int | None]:
+    """Which labels each output is held against, by their place in the nest; None: none.
+
+    Args:
+        model: the model.
+        keys: the key paths of its outputs.
+        y: the labels, any nest.
+
+    Raises:
+        NoLoss: they do not fit the outputs.
+    """
+    return _label_places([key for key, _ in nests.flatten(y)], keys, _names(model, keys))
 
 
 def weight_of(sample_weight: Any, output: OutputLoss) -> Any:
@@ -117,6 +129,12 @@ def _by_output(given: Any, keys: list[str], names: list[str]) -> list[Any]:
             raise NoLoss(f"{len(given)} losses do not fit {len(keys)} outputs")
         return list(given)
     return [given] * len(keys)
+
+
+def _names(model: Any, keys: list[str]) -> list[str]:
+    """What the model calls its outputs, or their key paths."""
+    names = [str(name) for name in getattr(model, "output_names", None) or []]
+    return names if len(names) == len(keys) else keys
 
 
 def _label_places(labels: list[str], keys: list[str], names: list[str]) -> list[int | None]:

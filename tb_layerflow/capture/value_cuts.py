@@ -1,7 +1,7 @@
 """What goes first when exact values are over a limit. Pure; knows no TensorFlow and no files.
 
 Whole tensors go, in this order: inputs and weights; errors; outputs of calls that reshape, normalise or activate; other outputs;
-outputs of weighted layers. Within each of these the largest goes first, of equal ones the one recorded last.
+outputs of weighted layers; labels. Within each of these the largest goes first, of equal ones the one recorded last.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tb_layerflow.log.records import WEIGHT_KINDS, Graph
+from tb_layerflow.log.records import LABEL, WEIGHT_KINDS, Graph
 
 Row = tuple[str, int, int]
 """(kind, call, port); for weights (kind, layer, weight)."""
 
-INPUTS_AND_WEIGHTS, ERRORS, MOVED_OUTPUTS, OTHER_OUTPUTS, WEIGHTED_OUTPUTS = range(5)
+INPUTS_AND_WEIGHTS, ERRORS, MOVED_OUTPUTS, OTHER_OUTPUTS, WEIGHTED_OUTPUTS, LABELS = range(6)
 
 _MOVES = re.compile(
     r"Flatten|Reshape|Permute|Transpose|RepeatVector|ZeroPadding\dD|Cropping\dD|Squeeze|ExpandDims|GetItem|Identity|Cast|"
@@ -34,6 +34,8 @@ def _importance(graph: Graph, kind: str, number: int, port: int) -> int:
         return INPUTS_AND_WEIGHTS
     if kind.startswith("error"):
         return ERRORS
+    if kind == LABEL:
+        return LABELS
     call = graph.calls[number]
     if _MOVES.fullmatch(call.type):
         return MOVED_OUTPUTS

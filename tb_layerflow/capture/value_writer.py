@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb_layerflow.log import paths, value_files
-from tb_layerflow.log.records import WEIGHT_KINDS, Exact, ExactArray, Graph, LedgerEntry, Manifest, Record, Value
+from tb_layerflow.log.records import PICTURE, WEIGHT_KINDS, Exact, ExactArray, Graph, LedgerEntry, Manifest, Record, Value
 from tb_layerflow.log.writer import StreamWriter
 
 from . import value_cuts
@@ -20,7 +20,6 @@ from .value_settings import Values
 from .warn import Voice
 
 Planned = dict[str, list[tuple[int, int, int]]]
-PICTURES = "picture"
 _LONGEST_NAME = 400
 _MEMBER_BYTES = 512
 """About what an array costs in a file beside its numbers, its name twice and the headers."""
@@ -187,7 +186,7 @@ def _named(graph: Graph, kept: list[ExactArray], figures: list[ExactArray], pict
             shape = tuple(one.array.shape)
             named[member] = (Value(prefix + kind, number, port, member, shape, one.dtype, one.array.nbytes), one.array)
     if pictures is not None:
-        named["pictures"] = (Value(PICTURES, 0, 0, "pictures", tuple(pictures.shape), "uint8", pictures.nbytes), pictures)
+        named["pictures"] = (Value(PICTURE, 0, 0, "pictures", tuple(pictures.shape), "uint8", pictures.nbytes), pictures)
     return named
 
 

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from tb_layerflow.log import records, value_files
 from tb_layerflow.log.records import WEIGHT_KINDS, Exact, ExactArray
 
+from . import nests, shared, statistics, value_cuts
 from . import part as parts
-from . import shared, statistics, value_cuts
 from .instrument import Step
 from .layer_table import own_weights
 from .outcome import Outcome
+from .output_losses import NoLoss, labels_of
 from .recording import identity_of
 from .selection import Selection
 from .value_cuts import Row
@@ -29,6 +30,8 @@ from .value_settings import Values
 
 KEPT_KINDS = ("output", "input", "weight", "weight_gradient")
 """Beside all kinds of errors; an update is the difference of two weights, and not kept."""
+MOST_LABELS = 4096
+"""Per sample and output: those of more are a picture's, and are not kept."""
 FIGURES = 5
 """Per channel: mean, mean squared deviation, min, max, number of zeros."""
 
@@ -79,6 +82,7 @@ class ExactValues:
         calls = zip(outcome.nodes, outcome.graph.calls, strict=True)
         wanted = {node.index for node, call in calls if self._selection(call, node.layer)}
         found = [*self._planned(outcome, wanted), *self._inputs(outcome, wanted), *self._weights(step, outcome, wanted)]
+        found += self._labels(step, outcome)
         sizes = [(value_cuts.importance(outcome.graph, one.rows), one.bytes or 0) for one in found]
         gone = value_cuts.cut(sizes, self._settings.record_bytes)
         leaving: dict[str, Any] = {}
@@ -162,6 +166,22 @@ class ExactValues:
                 if identity_of(weight) in before:
                     yield self._tensor([("weight", number, port)], before[identity_of(weight)], None, False)
 
+    def _labels(self, step: Step, outcome: Outcome) -> Iterator[_Tensor]:
+        """What is right for each output of the model, where that is little: a class or some targets, not a picture."""
+        root = next((node for node in outcome.nodes if node.layer is step.model), None)
+        if root is None or step.y is None:
+            return
+        outputs = [leaf.key for leaf in root.outputs if leaf.kind != records.LOGITS]
+        labels = [leaf for _, leaf in nests.flatten(step.y)]
+        try:
+            places = labels_of(step.model, outputs, step.y)
+        except NoLoss:
+            return
+        for port, place in enumerate(places):
+            label = None if place is None else labels[place]
+            if isinstance(label, tf.Tensor) and _is_numeric(label) and _is_small(label.shape):
+                yield self._tensor([(records.LABEL, root.index, port)], label, None, False)
+
     def _tensor(self, rows: list[Row], tensor: Any, slot: int | None, is_error: bool) -> _Tensor:
         rows = sorted(rows, key=lambda row: -row[1])  # the innermost call first
         return _Tensor(rows, tensor, slot, is_error, self._bytes(tensor, is_error, rows[0][0] in WEIGHT_KINDS))
@@ -183,7 +203,7 @@ class ExactValues:
 
     def _measured(self, one: _Tensor, step: Step, outcome: Outcome, *, is_kept: bool) -> statistics.One | None:
         """Its first samples, and figures per channel from the part that its statistics are from; None where it has neither."""
-        if one.rows[0][0] in WEIGHT_KINDS:
+        if one.rows[0][0] in WEIGHT_KINDS or one.rows[0][0] == records.LABEL:
             return None
         shape = one.tensor.shape
         channels = int(shape[-1] or 0) if (shape.rank or 0) >= 2 and _has_channels(shape, self._everything) else 0
@@ -204,7 +224,10 @@ class ExactValues:
         return measured
 
     def _copied(self, one: _Tensor, measured: statistics.One | None, step: Step) -> Any:
-        kept = tf.identity(one.tensor) if measured is None or measured.samples is None else measured.samples
+        if one.rows[0][0] == records.LABEL:
+            kept = tf.identity(one.tensor[: self._settings.samples])
+        else:
+            kept = tf.identity(one.tensor) if measured is None or measured.samples is None else measured.samples
         if one.is_error:
             kept = tf.cast(kept, tf.float32)
             return kept if step.gradient_factor is None else kept * step.gradient_factor
@@ -235,6 +258,11 @@ def shifted(exact: Exact, other: Exact, *, calls: int, slots: int, layers: list[
 
 def _models(model: Any) -> list[Any]:
     return list(model) if isinstance(model, (list, tuple)) else [] if model is None else [model]
+
+
+def _is_small(shape: Any) -> bool:
+    """Whether labels of this shape have no more than MOST_LABELS numbers per sample."""
+    return bool(shape.rank) and shape[1:].is_fully_defined() and shape[1:].num_elements() <= MOST_LABELS
 
 
 def _is_numeric(weight: Any) -> bool:

@@ -16,6 +16,9 @@ COUNT_COLUMNS = ("count", *PART_COUNTS)
 
 WEIGHT_KINDS = ("weight", "weight_gradient", "update")
 
+PICTURE, LABEL = "picture", "label"
+"""Kinds of exact arrays beside tensors: the samples as people see them; what is right for an output of the model."""
+
 BUCKETS = ("loss", "metrics", "optimizer", "input", "other")
 """What operations belong to that no call made."""
 
@@ -289,7 +292,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Value:
-    """One array of a record's value file. `kind` is a table's kind, `picture`, or `channels:<kind>`."""
+    """One array of a record's value file. `kind` is a table's kind, `channels:<kind>`, PICTURE or LABEL."""
 
     kind: str
     call: int

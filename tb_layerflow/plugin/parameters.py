@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tb_layerflow.log.records import BUCKETS, COLUMNS
+from tb_layerflow.log.records import BUCKETS, COLUMNS, LABEL, PICTURE
 
 MOST_AXES = 32
 _WHOLE = r"-?[0-9]{1,9}"
@@ -57,12 +57,12 @@ def kind(name: str, given: str) -> str:
 
 
 def value_kind(name: str, given: str) -> str:
-    """A kind of exact array: of tensor, its figures per channel, or the pictures."""
-    if given != "picture":
+    """A kind of exact array: of tensor, its figures per channel, the pictures or the labels."""
+    if given not in (PICTURE, LABEL):
         try:
             kind(name, given.removeprefix("channels:"))
         except BadRequest as error:
-            raise BadRequest(f"{str(error).removesuffix('.')}; or channels:<kind>, or picture.") from None
+            raise BadRequest(f"{str(error).removesuffix('.')}; or channels:<kind>, picture or label.") from None
     return given
 
 

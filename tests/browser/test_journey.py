@@ -129,6 +129,23 @@ def test_every_frame_of_a_residual_model_is_the_readers_array(browser: Chromium,
     assert browser.complaints() == []
 
 
+def test_the_prediction_has_its_label_beside_it(browser: Chromium, address: str, demo_logs: Path) -> None:
+    """Ten equal shares before the first step, and a probability: the class or the target is shown however small its number is."""
+    for run, step in (("mobilenet", 0), ("mobilenet", 800), ("siamese", 0)):
+        stream = reader.LogDir(demo_logs).run(run).stream("probe")
+        predicted, label = stream.value(".", step=step)[0], int(stream.value(".", "label", step=step).reshape(-1)[0])
+        browser.open(address, {"run": run, "stream": "probe", "view": "journey", "step": str(step)})
+        browser.wait("JSON.parse(document.querySelector('.journey canvas')?.dataset.predictions ?? '[]').length > 0")
+        shown = json.loads(browser.evaluate("document.querySelector('.journey canvas').dataset.predictions"))
+        if len(predicted) == 1:
+            assert [(one["name"], one["value"]) for one in shown] == [("output", predicted[0]), ("label", label)]
+            continue
+        largest = [str(place) for place in np.argsort(-predicted, kind="stable")[:5]]
+        assert [one["name"] for one in shown] == largest + ([] if str(label) in largest else [str(label)])
+        assert [one["value"] for one in shown] == [predicted[int(one["name"])] for one in shown]
+        assert [one["name"] for one in shown if one["isLabel"]] == [str(label)]
+
+
 def test_every_frame_of_mobilenet_is_the_readers_array(browser: Chromium, address: str, demo_logs: Path) -> None:
     stream = reader.LogDir(demo_logs).run("one_image").stream("record")
     browser.open(address, {"run": "one_image", "stream": "record", "view": "journey"})

@@ -110,7 +110,7 @@ function Shown({ held: at }: { held: Held }) {
     drawn.current = drawScene(pen, {
       width, height, colours: mapPalette.value, ink: tokens.getPropertyValue("--ink"), quiet: tokens.getPropertyValue("--ink-3"),
       picture: picture?.canvas ?? null, pictureName: picture ? `${picture.path}${picture.isPicture ? ` · ${words.exact.picture}` : ""}` : "",
-      seen: picture ? seenOf(at, picture.path, windows.value) : null, cam: veil?.canvas ?? null, camName: veil?.isZero ? said.camZero(camPath) : said.camAt(camPath), stage, painted, predictions, predictionTitle: said.prediction,
+      seen: picture ? seenOf(at, picture.path, windows.value) : null, cam: veil?.canvas ?? null, camName: veil?.isZero ? said.camZero(camPath) : said.camAt(camPath), stage, painted, predictions, predictionTitle: said.prediction, labelName: said.label,
       strip: {
         count: length, current: index,
         from: (each) => (isModel ? frames[each]!.from : []),
@@ -125,6 +125,7 @@ function Shown({ held: at }: { held: Held }) {
       },
     });
     // Told from outside what is drawn where.
+    canvas.current.dataset.predictions = JSON.stringify(predictions);
     canvas.current.dataset.drawn = JSON.stringify({ title: stage.title, rows: stage.store?.view.rows, cols: stage.store?.view.cols, ...drawn.current.tiles });
     if (index + 1 < length) stageAt(index + 1).store?.want(Array.from({ length: 16 }, (_, plane) => plane));
   }), [frames, mode, followed, steps, picture, predictions, veil, shownSample, at]);
@@ -182,7 +183,7 @@ function Shown({ held: at }: { held: Held }) {
   };
   const path = isModel ? (frames[current]?.path ?? "") : followed;
   return (
-    <div class="journey" ref={root} tabIndex={-1} onKeyDown={key} aria-label={said.label} data-path={path} data-frame={current} data-frames={length} data-paths={isModel ? frames.map((frame) => frame.path).join(" ") : ""}>
+    <div class="journey" ref={root} tabIndex={-1} onKeyDown={key} aria-label={said.title} data-path={path} data-frame={current} data-frames={length} data-paths={isModel ? frames.map((frame) => frame.path).join(" ") : ""}>
       <div class="tools wrap">
         <span class="stepper">
           <button aria-label={said.previous} title={`${said.previous} (←)`} onClick={() => go(current - 1)}>‹</button>

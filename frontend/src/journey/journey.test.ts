@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { gradCam, normalised } from "./gradcam";
-import { fullBar, topClasses } from "./predictions";
+import { fullBar, labelsOf, topClasses } from "./predictions";
 import { fitTiles } from "./scene";
 
 test("Grad-CAM weighs each map with the mean of its error, turned round, and keeps what speaks for a falling loss", () => {
@@ -12,8 +12,25 @@ test("Grad-CAM weighs each map with the mean of its error, turned round, and kee
 });
 
 test("the top classes have their names, or their numbers where there are none", () => {
-  expect(topClasses(Float32Array.of(0.25, 0.5, 0.125), ["cat", "dog"], 2)).toEqual([{ name: "dog", value: 0.5 }, { name: "cat", value: 0.25 }]);
+  const shown = topClasses(Float32Array.of(0.25, 0.5, 0.125), ["cat", "dog"], null, 2).map(({ name, value }) => [name, value]);
+  expect(shown).toEqual([["dog", 0.5], ["cat", 0.25]]);
   expect(topClasses(Float32Array.of(1, 2), []).map(({ name }) => name)).toEqual(["1", "0"]);
+});
+
+test("the label is among the classes that are shown, however small its number", () => {
+  const values = Float32Array.of(0.5, 0.01, 0.3, 0.19);
+  const labelled = (labels: ReadonlySet<number> | null) => topClasses(values, [], labels, 2).map(({ name, isLabel }) => (isLabel ? `[${name}]` : name));
+  expect(labelled(labelsOf(Float64Array.of(1), 4))).toEqual(["0", "2", "[1]"]);
+  expect(labelled(labelsOf(Float32Array.of(1, 0, 0, 1), 4))).toEqual(["[0]", "2", "[3]"]);
+  expect(labelled(labelsOf(Int32Array.of(2), 4))).toEqual(["0", "[2]"]);
+});
+
+test("labels that name no class are none: targets, a class that there is not", () => {
+  expect(labelsOf(Float32Array.of(0.5), 4)).toBeNull();
+  expect(labelsOf(Float32Array.of(4), 4)).toBeNull();
+  expect(labelsOf(Float32Array.of(-1), 4)).toBeNull();
+  expect(labelsOf(Float32Array.of(0.5, 0.5), 2)).toBeNull();
+  expect(labelsOf(Float32Array.of(1), 1)).toBeNull();
 });
 
 test("tiles are as large as they can be and all fit", () => {
@@ -24,7 +41,9 @@ test("tiles are as large as they can be and all fit", () => {
   expect(tileWidth).toBeGreaterThan(40);
 });
 
+const bars = (...values: number[]) => values.map((value) => ({ name: "a", value, isLabel: false }));
+
 test("bars of shares are drawn against 1, those of other numbers against the largest", () => {
-  expect(fullBar([{ name: "a", value: 0.3 }, { name: "b", value: 0.1 }])).toBe(1);
-  expect(fullBar([{ name: "a", value: 3 }, { name: "b", value: -6 }])).toBe(6);
+  expect(fullBar(bars(0.3, 0.1))).toBe(1);
+  expect(fullBar(bars(3, -6))).toBe(6);
 });

@@ -1,9 +1,11 @@
-/** The classes that a vector of numbers speaks for, the largest first. Pure. */
+/** The classes that a vector of numbers speaks for, the largest first, and which of them is right. Pure. */
 import type { Numbers } from "../binary";
 
 export interface Prediction {
   name: string;
   value: number;
+  /** Whether this is what the sample is: its label, or one of them. */
+  isLabel: boolean;
 }
 
 /** What a bar of full length stands for: 1 where all are shares, as softmax and sigmoid give them (to rounding), else the largest. */
@@ -12,8 +14,20 @@ export function fullBar(predictions: readonly Prediction[]): number {
   return isShare ? 1 : Math.max(...predictions.map(({ value }) => Math.abs(value)), 1e-300);
 }
 
-export function topClasses(values: Numbers, names: readonly string[], most = 5): Prediction[] {
-  return Array.from(values as ArrayLike<number>, (value, i) => ({ name: names[i] ?? String(i), value }))
-    .sort((a, b) => b.value - a.value)
-    .slice(0, most);
+/** The largest, and after them those of the labels that are not among them; `labels` as `labelsOf` gives them. */
+export function topClasses(values: Numbers, names: readonly string[], labels: ReadonlySet<number> | null = null, most = 5): Prediction[] {
+  const sorted = Array.from(values as ArrayLike<number>, (value, i) => ({ name: names[i] ?? String(i), value, isLabel: labels?.has(i) ?? false }))
+    .sort((a, b) => b.value - a.value);
+  return [...sorted.slice(0, most), ...sorted.slice(most).filter(({ isLabel }) => isLabel).slice(0, 3)];
+}
+
+/** The classes that labels stand for, which are a class's number, or 0 and 1 for each; null where they are targets of another kind. */
+export function labelsOf(labels: Numbers, classes: number): Set<number> | null {
+  const given = Array.from(labels as ArrayLike<number>);
+  if (given.length === 1 && classes > 1) {
+    const [only] = given as [number];
+    return Number.isInteger(only) && only >= 0 && only < classes ? new Set([only]) : null;
+  }
+  if (given.length !== classes || classes < 2 || !given.every((each) => each === 0 || each === 1)) return null;
+  return new Set(given.flatMap((each, i) => (each === 1 ? [i] : [])));
 }

@@ -1,6 +1,7 @@
 /** Draws one moment of a journey: the sample, the stage with its maps, the prediction, and all stages as a strip. Knows no state. */
 import type { MapColours } from "../colour/mapPixels";
 import { cutMiddle } from "../flow/text";
+import { number } from "../format";
 import { greys } from "../maps/asPicture";
 import { drawScaled, frame, hatch, type PaintedPlanes } from "../maps/draw";
 import type { PlaneStore } from "../maps/store";
@@ -34,6 +35,8 @@ export interface SceneInput {
   painted: PaintedPlanes;
   predictions: Prediction[];
   predictionTitle: string;
+  /** What a prediction's label is called. */
+  labelName: string;
   /** The strip: how many places, which is current, what each came from, and its picture. */
   strip: { count: number; current: number; from(place: number): readonly number[]; name(place: number): string; draw(place: number, x: number, y: number, side: number): void };
 }
@@ -112,14 +115,15 @@ function drawSample(pen: CanvasRenderingContext2D, scene: SceneInput, x: number,
   text(pen, scene.predictionTitle, x, y + 14, scene.ink, side, 12, 600);
   const most = fullBar(scene.predictions);
   const length = Math.max(1, side - NUMBER);
-  scene.predictions.forEach(({ name, value }, i) => {
+  scene.predictions.forEach(({ name, value, isLabel }, i) => {
     const top = y + 20 + i * 20;
     pen.fillStyle = value < 0 ? colourOf(scene, 0) : colourOf(scene, 255);
     pen.globalAlpha = 0.3;
     pen.fillRect(x, top, Math.min(length, (length * Math.abs(value)) / most), 16);
     pen.globalAlpha = 1;
-    text(pen, name, x + 5, top + 12, scene.ink, length - 8, 11);
-    text(pen, value.toPrecision(3), x + side - NUMBER + 6, top + 12, scene.quiet, NUMBER - 6, 11);
+    const said = isLabel && name !== scene.labelName ? `${name} · ${scene.labelName}` : name;
+    text(pen, said, x + 5, top + 12, scene.ink, length - 8, 11, isLabel ? 700 : 400);
+    text(pen, number(value, 3), x + side - NUMBER + 6, top + 12, scene.quiet, NUMBER - 6, 11);
   });
 }
 

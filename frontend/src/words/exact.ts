@@ -73,13 +73,15 @@ export const exactWords = {
   },
 
   journey: {
-    label: "Journey of one sample",
+    title: "Journey of one sample",
     stages: "stages",
     every: "every call",
     frames: "Frames",
     stage: (at: number, of: number) => `${at} of ${of}`,
     from: "from",
     prediction: "prediction",
+    output: "output",
+    label: "label",
     input: "input",
     play: "Play",
     pause: "Pause",
