@@ -55,6 +55,22 @@ export function followVisibility(): void {
   read();
 }
 
+/** Keys are the page's as soon as the pointer is over it, unless somebody types into a field of TensorBoard's. */
+export function takeKeysUnderPointer(): void {
+  document.documentElement.addEventListener("pointerenter", () => {
+    if (document.hasFocus() || typesIntoHost()) return;
+    window.focus();
+  });
+}
+
+function typesIntoHost(): boolean {
+  try {
+    return /^(input|textarea|select)$/i.test(window.parent.document.activeElement?.tagName ?? "");
+  } catch {
+    return true; // nobody knows
+  }
+}
+
 /** The colours that TensorBoard gives to runs unless people changed them, which a frame cannot see. */
 export async function loadRunColours(): Promise<void> {
   try {

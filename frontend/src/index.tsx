@@ -3,7 +3,7 @@ import { effect } from "@preact/signals";
 import { render as renderInto } from "preact";
 import uplotSheet from "uplot/dist/uPlot.min.css";
 import { App } from "./App";
-import { followDarkMode, followVisibility, listenToHost, loadRunColours } from "./host";
+import { followDarkMode, followVisibility, listenToHost, loadRunColours, takeKeysUnderPointer } from "./host";
 import { listenToKeys } from "./keys";
 import { refresh, startLoading } from "./loaded";
 import { remember } from "./memory";
@@ -35,6 +35,7 @@ export function render(): void {
   document.title = words.product;
   followDarkMode();
   followVisibility();
+  takeKeysUnderPointer();
   remember();
   effect(() => {
     document.documentElement.classList.toggle("dark", dark.value);

@@ -57,9 +57,13 @@ class Chromium:
         """Returns once an expression is true; Trouble after `seconds`."""
         self._tell(do="wait", script=script, seconds=seconds)
 
-    def press(self, key: str) -> None:
-        """Press a key, named as in the browser's own events."""
-        self._tell(do="press", key=key)
+    def press(self, key: str, *, as_is: bool = False) -> None:
+        """Press a key, named as in the browser's own events: in the tab, or `as_is`, wherever the focus is."""
+        self._tell(do="press", key=key, as_is=as_is)
+
+    def move(self, x: float, y: float) -> None:
+        """Move the pointer to a place of the window, in its pixels."""
+        self._tell(do="move", x=x, y=y)
 
     def click(self, selector: str) -> None:
         """Click the first element of the tab that matches."""

@@ -5,7 +5,8 @@
 //   {"do": "tasks"}                                     the tasks of the main thread since then, which ends the noting
 //   {"do": "evaluate", "script"}                        the value of an expression in the plugin's frame
 //   {"do": "wait", "script", "seconds"}                 until an expression in the plugin's frame is true
-//   {"do": "press", "key"}   {"do": "click", "selector"}
+//   {"do": "press", "key", "as_is"}                     a key, with the plugin's frame focused first unless as_is
+//   {"do": "click", "selector"}   {"do": "move", "x", "y"}   the pointer, in the window's pixels
 //   {"do": "resize", "width", "height", "dark"}
 //   {"do": "picture", "path"}                           a PNG of the window
 //   {"do": "complaints"}                                what the page's console, scripts and requests complained about
@@ -86,10 +87,11 @@ const commands = {
   tasks,
   evaluate: async ({ script }) => (await frame()).evaluate(script),
   wait: async ({ script, seconds }) => { await (await frame()).waitForFunction(script, undefined, { timeout: seconds * 1000, polling: 30 }); },
-  press: async ({ key }) => {
-    await (await frame()).evaluate(() => window.focus());
+  press: async ({ key, as_is: asIs }) => {
+    if (!asIs) await (await frame()).evaluate(() => window.focus());
     await page.keyboard.press(key);
   },
+  move: async ({ x, y }) => { await page.mouse.move(x, y); },
   click: async ({ selector }) => { await (await frame()).click(selector); },
   resize: async ({ width, height, dark }) => {
     await page.setViewportSize({ width, height });

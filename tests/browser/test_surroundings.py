@@ -34,6 +34,17 @@ def test_the_tab_shows_the_demo(browser: Chromium, demo_logs: Path, program: tup
         assert [each for each in browser.complaints() if TENSORBOARDS_FONTS not in each] == []
 
 
+def test_keys_are_the_pages_as_soon_as_the_pointer_is_over_it(browser: Chromium, address: str) -> None:
+    browser.open(address, {"run": "siamese", "stream": "probe"})
+    browser.wait(DRAWN)
+    browser.press("?", as_is=True)
+    assert browser.evaluate("document.hasFocus() || document.querySelector('[role=dialog]') !== null") is False
+    browser.move(600, 500)
+    browser.wait("document.hasFocus()")
+    browser.press("?", as_is=True)
+    browser.wait("document.querySelector('[role=dialog]') !== null")
+
+
 def test_an_empty_log_shows_the_lines_that_start_recording(browser: Chromium, tmp_path: Path) -> None:
     with tensorboard(tmp_path) as address:
         browser.open(address)
