@@ -70,18 +70,24 @@ ONLY_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLi
 
 def needed_operations(graph: Any, results: Iterable[Any]) -> set[Any]:
     """The operations of `graph` that `results` (tensors or operations) or any side effect depends on."""
-    needed: set[Any] = set()
-    waiting = [getattr(result, "op", result) for result in results if getattr(result, "graph", None) is graph]
-    waiting += [operation for operation in graph.get_operations() if has_side_effect(operation)]
+    last = [getattr(result, "op", result) for result in results if getattr(result, "graph", None) is graph]
+    last += [operation for operation in graph.get_operations() if has_side_effect(operation)]
+    return upstream(last, shapes=False)
+
+
+def upstream(last: Iterable[Any], *, shapes: bool = True) -> set[Any]:
+    """The operations that some depend on, and they themselves. Without `shapes`, what only gives its shape is not followed."""
+    found: set[Any] = set()
+    waiting = list(last)
     while waiting:
         operation = waiting.pop()
-        if operation in needed:
+        if operation in found:
             continue
-        needed.add(operation)
-        if operation.type not in ONLY_SHAPES:
+        found.add(operation)
+        if shapes or operation.type not in ONLY_SHAPES:
             waiting += [tensor.op for tensor in operation.inputs]
         waiting += operation.control_inputs
-    return needed
+    return found
 
 
 def has_side_effect(operation: Any) -> bool:

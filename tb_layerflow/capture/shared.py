@@ -10,11 +10,13 @@ operations may run ahead of all measuring, and every error of the backward pass 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import context
+
+from . import graphs
 
 
 def call(body: Callable[..., Any], *tensors: Any, **settings: Any) -> Any:
@@ -41,22 +43,10 @@ def comes_first(called: Any, tensor: Any) -> None:
     if tf.executing_eagerly() or tensor.graph is not called.graph:
         return
     own = called.op
-    needed = _needed(other.op for other in own.inputs if other.op is not tensor.op)
+    needed = graphs.upstream(other.op for other in own.inputs if other.op is not tensor.op)
     for reader in tensor.consumers():
         if reader.type == "Identity" and reader not in needed:
             reader._add_control_input(own)
-
-
-def _needed(waiting: Iterable[Any]) -> set[Any]:
-    """The operations that some depend on, and they themselves. Arguments are few, and made of few."""
-    needed: set[Any] = set()
-    rest = list(waiting)
-    while rest:
-        operation = rest.pop()
-        if operation not in needed:
-            needed.add(operation)
-            rest += [*(tensor.op for tensor in operation.inputs), *operation.control_inputs]
-    return needed
 
 
 @functools.cache
