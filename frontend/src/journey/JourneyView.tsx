@@ -15,8 +15,9 @@ import { choose, folds, tree } from "../selection";
 import { awake, callIndex, chosen, dark, graph, held, noValues, run, sample, valueSteps, windows } from "../state";
 import { words } from "../strings";
 import type { Held } from "../exact";
-import { framesOf, originOf, type Frame } from "./frames";
+import { frameOf, framesOf, leadsTo, originOf, type Frame } from "./frames";
 import { HeldSteps, stageOf, stepFacts, stepTitle } from "./frameSource";
+import { outputsOf } from "./outputs";
 import { startRecording, type Recording } from "./record";
 import { camOf, predictionOf, samplePicture, seenOf } from "./sample";
 import { drawScene, type SceneOutput } from "./scene";
@@ -55,17 +56,20 @@ function Shown({ held: at }: { held: Held }) {
   const current = Math.min(place.value, length - 1);
 
   // The input that the frame came from: of several, each branch shows its own.
-  const followedFrame = isModel ? current : frames.findIndex(({ members }) => members.some((call) => graph.value!.calls[call]?.path === followed));
-  const origin = frames.length ? frames[originOf(frames, Math.max(0, followedFrame))]!.path : "";
+  const followedFrame = Math.max(0, isModel ? current : frameOf(tree.value!, frames, callIndex.value.get(followed) ?? -1));
+  const origin = frames.length ? frames[originOf(frames, followedFrame)]!.path : "";
   const picture = useFetched(() => samplePicture(at, shownSample, mapPalette.value, origin), [at, shownSample, mapPalette.value, origin]);
-  const predictions = useFetched(() => predictionOf(at, shownSample), [at, shownSample]) ?? [];
+  const outputs = useMemo(() => outputsOf(at), [at]);
+  const output = outputs[Math.max(0, leadsTo(frames, followedFrame, outputs.map(({ made }) => callIndex.value.get(made) ?? -1)))];
+  const predictions = useFetched(() => (output ? predictionOf(at, shownSample, output) : Promise.resolve([])), [at, shownSample, output]) ?? [];
+  const predictionTitle = output && outputs.length > 1 ? said.predictionOf(output.name) : said.prediction;
   const camPath = frames[isModel ? current : -1]?.path ?? "";
   const veil = useFetched(() => (cam && isModel && camPath ? camOf(at, camPath, shownSample, dark.value) : Promise.resolve(null)), [at, cam, isModel, camPath, shownSample, dark.value]);
 
   // A call chosen elsewhere moves the journey to its stage, and the other way round.
   const wanted = useComputed(() => chosen.value);
   useEffect(() => {
-    const found = isModel && wanted.value !== null ? frames.findIndex(({ members }) => members.includes(wanted.value!)) : -1;
+    const found = isModel && wanted.value !== null ? frameOf(tree.value!, frames, wanted.value) : -1;
     if (found >= 0) place.value = found;
   }, [wanted.value, frames, isModel]);
 
@@ -110,7 +114,7 @@ function Shown({ held: at }: { held: Held }) {
     drawn.current = drawScene(pen, {
       width, height, colours: mapPalette.value, ink: tokens.getPropertyValue("--ink"), quiet: tokens.getPropertyValue("--ink-3"),
       picture: picture?.canvas ?? null, pictureName: picture ? `${picture.path}${picture.isPicture ? ` · ${words.exact.picture}` : ""}` : "",
-      seen: picture ? seenOf(at, picture.path, windows.value) : null, cam: veil?.canvas ?? null, camName: veil?.isZero ? said.camZero(camPath) : said.camAt(camPath), stage, painted, predictions, predictionTitle: said.prediction, labelName: said.label,
+      seen: picture ? seenOf(at, picture.path, windows.value) : null, cam: veil?.canvas ?? null, camName: veil?.isZero ? said.camZero(camPath) : said.camAt(camPath), stage, painted, predictions, predictionTitle, labelName: said.label,
       strip: {
         count: length, current: index,
         from: (each) => (isModel ? frames[each]!.from : []),
@@ -126,6 +130,7 @@ function Shown({ held: at }: { held: Held }) {
     });
     // Told from outside what is drawn where.
     canvas.current.dataset.predictions = JSON.stringify(predictions);
+    canvas.current.dataset.predicted = predictionTitle;
     canvas.current.dataset.drawn = JSON.stringify({ title: stage.title, rows: stage.store?.view.rows, cols: stage.store?.view.cols, ...drawn.current.tiles });
     if (index + 1 < length) stageAt(index + 1).store?.want(Array.from({ length: 16 }, (_, plane) => plane));
   }), [frames, mode, followed, steps, picture, predictions, veil, shownSample, at]);

@@ -2,7 +2,7 @@
 import { heldTensor, type Held } from "../exact";
 import type { Folds, Unit } from "../graph/folds";
 import type { Tree } from "../graph/tree";
-import { isGroup } from "../graph/tree";
+import { ancestors, isGroup } from "../graph/tree";
 
 export interface Frame {
   /** The call whose output is shown. */
@@ -46,6 +46,26 @@ export function originOf(frames: readonly Frame[], frame: number): number {
   let at = frame;
   for (let guard = 0; guard < frames.length && frames[at]!.from.length; guard++) at = frames[at]!.from[0]!;
   return at;
+}
+
+/** Of calls the first that a frame holds or, going on from it, leads to; -1 where it leads to none of them. */
+export function leadsTo(frames: readonly Frame[], frame: number, calls: readonly number[]): number {
+  const reached = new Set([frame]);
+  for (const at of reached) {
+    const found = calls.findIndex((call) => frames[at]?.members.includes(call));
+    if (found >= 0) return found;
+    frames.forEach(({ from }, next) => from.includes(at) && reached.add(next));
+  }
+  return -1;
+}
+
+/** The frame of a call: of a group the first one inside it, of a call inside a frame's group that group's; -1 where it has none. */
+export function frameOf(tree: Tree, frames: readonly Frame[], call: number): number {
+  const find = (isIt: (member: number) => boolean) => frames.findIndex(({ members }) => members.some(isIt));
+  const own = find((member) => member === call);
+  if (own >= 0) return own;
+  const inner = find((member) => ancestors(tree, member).includes(call));
+  return inner >= 0 ? inner : find((member) => ancestors(tree, call).includes(member));
 }
 
 /** The layer of a stage that is no rider: the one with weights, else the first. */

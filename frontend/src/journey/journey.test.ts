@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { gradCam, normalised } from "./gradcam";
-import { fullBar, labelsOf, topClasses } from "./predictions";
+import { fullBar, labelsOf, ofOneUnit, topClasses } from "./predictions";
 import { fitTiles } from "./scene";
 
 test("Grad-CAM weighs each map with the mean of its error, turned round, and keeps what speaks for a falling loss", () => {
@@ -46,4 +46,13 @@ const bars = (...values: number[]) => values.map((value) => ({ name: "a", value,
 test("bars of shares are drawn against 1, those of other numbers against the largest", () => {
   expect(fullBar(bars(0.3, 0.1))).toBe(1);
   expect(fullBar(bars(3, -6))).toBe(6);
+});
+
+test("one unit is the probability of the second of two classes, and its label has a class's name", () => {
+  const named = (names: string[], label: number | null) => ofOneUnit(0.75, label, names, { output: "output", label: "label" }).map(({ name, value, isLabel }) => [name, value, isLabel]);
+  expect(named(["odd", "even"], 0)).toEqual([["even", 0.75, false], ["odd", 0, true]]);
+  expect(named(["odd", "even"], 1)).toEqual([["even", 0.75, false], ["even", 1, true]]);
+  expect(named(["odd", "even"], 0.5)[1]).toEqual(["label", 0.5, true]);
+  expect(named(["odd"], 1)).toEqual([["output", 0.75, false], ["label", 1, true]]);
+  expect(named([], null)).toEqual([["output", 0.75, false]]);
 });

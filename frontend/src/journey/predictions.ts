@@ -31,3 +31,11 @@ export function labelsOf(labels: Numbers, classes: number): Set<number> | null {
   if (given.length !== classes || classes < 2 || !given.every((each) => each === 0 || each === 1)) return null;
   return new Set(given.flatMap((each, i) => (each === 1 ? [i] : [])));
 }
+
+/** One unit speaks for the second of two classes, and its label names one of them; else both are numbers. */
+export function ofOneUnit(value: number, label: number | null, names: readonly string[], otherwise: { output: string; label: string }): Prediction[] {
+  const [none, one] = names.length === 2 ? names : [];
+  const only = { name: one ?? otherwise.output, value, isLabel: false };
+  if (label === null) return [only];
+  return [only, { name: (label === 1 ? one : label === 0 ? none : undefined) ?? otherwise.label, value: label, isLabel: true }];
+}

@@ -11,7 +11,8 @@ import { paintMap, type MapColours } from "../colour/mapPixels";
 import { words } from "../strings";
 import { fetchValue, type CallWindow } from "../valuesApi";
 import { gradCam, normalised } from "./gradcam";
-import { labelsOf, topClasses, type Prediction } from "./predictions";
+import type { ModelOutput } from "./outputs";
+import { labelsOf, ofOneUnit, topClasses, type Prediction } from "./predictions";
 
 /** An input as a picture, the one that is asked for where it has numbers; null where there is none. */
 export async function samplePicture(held: Held, sample: number, colours: MapColours, wanted: string): Promise<{ canvas: HTMLCanvasElement; path: string; isPicture: boolean } | null> {
@@ -43,23 +44,16 @@ export function seenOf(held: Held, path: string, windows: ReadonlyMap<string, Ca
   return [left / width, top / height, (right - left) / width, (bottom - top) / height];
 }
 
-/** The model's first output, its largest numbers first, and its label, if there is one; empty where it is no vector. */
-export async function predictionOf(held: Held, sample: number): Promise<Prediction[]> {
-  const roots = held.graph.calls.flatMap(({ path, parent, kind }, call) => {
-    const tensor = parent === null && kind !== "input" ? heldTensor(held, path, "output", 0) : null;
-    return tensor ? [{ path, call, tensor }] : [];
-  });
-  const root = roots[0];
-  if (!root || root.tensor.value.shape.length !== 2) return [];
-  const label = held.arrays.has(`label ${root.call} 0`) ? { ...root.tensor.place, path: root.path, kind: "label", port: 0 } : null;
+/** One output of the model, its largest numbers first, and its label, if there is one. */
+export async function predictionOf(held: Held, sample: number, { root, port, tensor }: ModelOutput): Promise<Prediction[]> {
+  const label = held.arrays.has(`label ${root} ${port}`) ? { ...tensor.place, path: held.graph.calls[root]!.path, kind: "label", port } : null;
   const [{ values }, right] = await Promise.all([
-    fetchValue(root.tensor.place, String(sample)),
+    fetchValue(tensor.place, String(sample)),
     label && fetchValue(label, String(sample)),
   ]);
-  if (values.length > 1) return topClasses(values, held.graph.class_names, right && labelsOf(right.values, values.length));
-  const said = words.exact.journey;
-  const only = [{ name: held.graph.class_names[0] ?? said.output, value: Number(values[0]), isLabel: false }];
-  return right?.values.length === 1 ? [...only, { name: said.label, value: Number(right.values[0]), isLabel: true }] : only;
+  const names = held.graph.class_names;
+  if (values.length > 1) return topClasses(values, names, right && labelsOf(right.values, values.length));
+  return ofOneUnit(Number(values[0]), right?.values.length === 1 ? Number(right.values[0]) : null, names, words.exact.journey);
 }
 
 /** Grad-CAM at one call as a veil over the sample; null where the call's output or error lacks maps. */

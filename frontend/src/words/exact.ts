@@ -80,6 +80,7 @@ export const exactWords = {
     stage: (at: number, of: number) => `${at} of ${of}`,
     from: "from",
     prediction: "prediction",
+    predictionOf: (output: string) => `prediction of ${output}`,
     output: "output",
     label: "label",
     input: "input",
