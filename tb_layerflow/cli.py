@@ -106,12 +106,15 @@ def _value_arguments(parser: argparse.ArgumentParser) -> None:
 def _value(given: argparse.Namespace) -> None:
     from tb_layerflow import show
 
-    stream = show.only_stream(_opened(given.logdir), given.run_name, given.stream)
     place = None if given.at is None else _place(given.at)
     try:
-        array = stream.value(given.call, given.kind, given.port, given.step)
+        wanted = show.Wanted(given.call, given.kind, given.port, given.step)
+        stream, array, others = show.value(_opened(given.logdir), given.run_name, given.stream, wanted)
     except ValueError as error:
         raise Refused(str(error)) from error
+    if others:
+        chosen = f"This is run {stream.run!r}, stream {stream.name!r}; {others} more have it: choose with --run and --stream."
+        print(printable(chosen), file=sys.stderr)
     if given.file is not None:
         import numpy as np
 

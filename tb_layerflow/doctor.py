@@ -17,7 +17,7 @@ from tb_layerflow.log import tags
 from tb_layerflow.log.errors import LogError
 from tb_layerflow.log.event_writer import SUFFIX
 from tb_layerflow.log.records import Execution
-from tb_layerflow.log.text import moment
+from tb_layerflow.log.text import counted, moment
 from tb_layerflow.reader import LogDir, Stream
 
 PACKAGES = (
@@ -134,8 +134,8 @@ def described(stream: Stream) -> list[str]:
     """What one stream holds, and how its step executes."""
     steps = stream.steps
     found = [
-        f"run {stream.run!r}, stream {stream.name!r}: {len(steps)} records"
-        + (f", steps {steps[0]} to {steps[-1]}" if len(steps) else "")
+        f"run {stream.run!r}, stream {stream.name!r}: {counted(len(steps), 'record')}"
+        + (f", steps {steps[0]} to {steps[-1]}" if len(steps) > 1 else f", step {steps[0]}" if len(steps) else "")
     ]
     sessions = stream.sessions
     if len(sessions) > 1:
@@ -145,11 +145,10 @@ def described(stream: Stream) -> list[str]:
         record = stream.graph.record
     except ValueError:
         return found
-    calls = sum(call.kind != "input" for call in record.calls)
     skipped = sum(entry.status == "skipped" for entry in stream.ledger())
-    found.append(
-        f"  {record.model!r}: {calls} calls, {len(record.layers)} layers; {skipped} things skipped, which the ledger explains"
-    )
+    what = f"{counted(record.leaf_count, 'call')}, {counted(len(record.layers), 'layer')}"
+    left_out = f"{counted(skipped, 'thing')} skipped, which the ledger explains" if skipped else "nothing skipped"
+    found.append(f"  {record.model!r}: {what}; {left_out}")
     return found + [f"  {line}" for line in executed(stream.execution())]
 
 
@@ -162,9 +161,9 @@ def training(stream: Stream, logdir: str) -> list[str]:
     if not found:
         return []
     failures = sum(finding.level == "failure" for finding in found)
-    counted = f"{len(found)} finding{'s' if len(found) > 1 else ''}, {failures} of them failures"
+    many = f"{counted(len(found), 'finding')}, {failures} of them failures"
     command = shlex.join(["layerflow", "show", logdir, "--run", stream.run, "--stream", stream.name])
-    return [f"About the training there {'are' if len(found) > 1 else 'is'} {counted}: {command}"]
+    return [f"About the training there {'are' if len(found) > 1 else 'is'} {many}: {command}"]
 
 
 def executed(execution: Execution) -> list[str]:
@@ -177,11 +176,11 @@ def executed(execution: Execution) -> list[str]:
     steps = f", {execution.steps_per_execution} steps per execution" if execution.steps_per_execution > 1 else ""
     where = f"{execution.strategy}, {execution.replicas} replicas" if execution.strategy else "no distribution strategy"
     found = [f"executes {how}{steps}; {where}; dtype policy {execution.dtype_policy or 'unknown'}"]
-    traced = f"traced {execution.traces} times; tracing the recording one took {execution.trace_seconds:.1f} s"
+    traced = f"traced {counted(execution.traces, 'time')}; tracing the recording one took {execution.trace_seconds:.1f} s"
     found.append(f"{execution.function or 'step'}: {traced}")
     found += [f"retraced: {reason}" for reason in execution.retraces[:RETRACES]]
     if len(execution.retraces) > RETRACES:
-        found.append(f"and retraced {len(execution.retraces) - RETRACES} times more, which the ledger tells")
+        found.append(f"and retraced {counted(len(execution.retraces) - RETRACES, 'time')} more, which the ledger tells")
     keras = f"{execution.family} {execution.keras_version}, " if execution.family else ""
     return [*found, f"{keras}TensorFlow {execution.tensorflow_version} on {', '.join(execution.devices) or 'unknown devices'}"]
 

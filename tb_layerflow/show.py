@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,34 @@ def lines(log: LogDir, run: str | None, stream: str | None, step: int | None) ->
     yield from map(printable, text)
 
 
-def only_stream(log: LogDir, run: str | None, stream: str | None) -> Stream:
-    """The one stream that run and stream leave to choose. LogError that lists them where there are several, or none."""
-    found = _chosen(log, run, stream)
-    if len(found) > 1:
-        listed = "; ".join(f"--run {one.run} --stream {one.name}" for one in found[:8])
-        raise LogError(f"There are {len(found)} streams; choose one: {printable(listed)}{'; …' if len(found) > 8 else ''}")
-    return found[0]
+class Wanted(NamedTuple):
+    """An exact value, as `Stream.value` takes it."""
+
+    path: str
+    kind: str = "output"
+    port: int = 0
+    step: int | None = None
+
+
+def value(log: LogDir, run: str | None, stream: str | None, wanted: Wanted) -> tuple[Stream, NDArray[np.generic], int]:
+    """The first stream that holds an exact value, the value, and how many more streams hold one.
+
+    `run` and `stream` choose; None: any. Where none has it, what the first of them says.
+    """
+    found, first = None, None
+    others = 0
+    for one in _chosen(log, run, stream):
+        try:
+            if found is None:
+                found = (one, one.value(*wanted))
+            else:
+                one.values.find(*wanted)
+                others += 1
+        except PathError as error:
+            first = first or error
+    if found is None:
+        raise first or PathError(f"There is no exact {wanted.kind} of {wanted.path!r}.")
+    return (*found, others)
 
 
 def value_lines(array: NDArray[np.generic], place: Sequence[int] | None) -> list[str]:

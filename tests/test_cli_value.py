@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tb_layerflow import cli
 from tests import test_plugin_values as recorded
 from tests.test_cli import printed, refused
 
@@ -31,6 +32,18 @@ def test_value_summarises_and_saves_an_array(logdir: Path, capsys: pytest.Captur
     assert out[:2] == ["dtype       float32", "shape       [2, 4]"]
     assert float(out[2].split()[1]) == pytest.approx(float(DENSE.mean()), rel=1e-6)
     np.testing.assert_array_equal(np.load(tmp_path / "dense.npy"), DENSE)
+
+
+def test_of_several_streams_the_first_that_holds_the_value_is_taken_and_named(
+    logdir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded.write(logdir / "other")
+    assert cli.main(["value", str(logdir), "encoder#1/first_dense", "--at", "1,2"]) == 0
+    told = capsys.readouterr()
+    assert np.float32(float(told.out)) == DENSE[1, 2]
+    assert told.err == "This is run 'other', stream 'train'; 1 more have it: choose with --run and --stream.\n"
+    printed(capsys, "value", logdir, "encoder#1/first_dense", "--run", "siamese")
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,15 @@ def test_it_says_how_the_step_of_a_log_executes(tmp_path: Path, capsys: pytest.C
     assert doctor.problems(doctor.LogDir(tmp_path), str(tmp_path)) == []
 
 
+def test_one_thing_is_one_thing_and_calls_are_counted_as_the_page_counts_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path, range(4, 5), traces=1)
+    text = said(capsys, str(tmp_path))
+    for part in ("1 record, step 4", "traced 1 time;", ": 5 calls, 4 layers; 1 thing skipped,"):
+        assert part in text
+
+
 def test_a_whole_log_of_a_training_that_went_wrong_says_how_many_findings_there_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

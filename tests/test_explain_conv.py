@@ -153,6 +153,17 @@ def test_the_largest_channel_comes_first_and_its_terms_name_their_weights():
     assert made.formula == "Σ of 18 products + bias = −13.5 + 0.25 = −13.25"
 
 
+def test_a_channel_whose_products_cancel_contributes_little():
+    kernel = np.zeros((3, 3, 2, 1), np.float32)
+    kernel[..., 0, 0], kernel[..., 1, 0] = np.array([5, -5, 5, -5, 5, -5, 5, -5, 1]).reshape(3, 3), 0.5
+    layer = keras.layers.Conv2D(1, 3, use_bias=False)
+    layer.build((1, 3, 3, 2))
+    layer.set_weights([kernel])
+    x = np.ones((1, 3, 3, 2), np.float32)
+    made = look(Ran(described(layer), [x], layer(x).numpy()), (0, 0, 0, 0))
+    assert [(group.channel, group.sum, group.magnitude) for group in made.groups] == [(1, 4.5, 4.5), (0, 1.0, 41.0)]
+
+
 def test_the_window_of_a_corner_reaches_into_the_padding():
     layer = keras.layers.Conv2D(1, 3, padding="same")
     made = look(ran(layer, noise(1, 5, 5, 2)), (0, 0, 4, 0))

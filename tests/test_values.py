@@ -375,6 +375,7 @@ def test_class_names_and_pictures_are_kept_as_given(tmp_path: Path) -> None:
         ({"pictures": np.zeros((2, 4, 4, 3))}, "pictures must be uint8 of shape [samples, height, width] or"),
         ({"pictures": np.zeros((3, 4, 4), np.uint8)}, "pictures must be as many as the samples, 2. Received: 3."),
         ({"class_names": [1, 2]}, 'class_names must be "imagenet" or a list of names. Received in it: 1.'),
+        ({"class_names": 3}, 'class_names must be "imagenet" or a list of names. Received in it: 3.'),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_sentence(given: dict[str, Any], sentence: str, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tb_layerflow.log.records import LayerLoss
+
 from .graph import Graph
 from .sessions import Head
 
@@ -19,7 +21,7 @@ class LayerLossRow(NamedTuple):
     `form` is `added` (the layer's own losses), `direct` (the model's loss on this output) or `readout` (on what a linear readout
     of it says, held out); `accuracy` is NaN where there is none; `task` is `classification`, `multi-label` or `regression`;
     `output` the key path of the model's output whose labels they are; `baseline` the loss of a readout that knows nothing of the
-    sample (0: no readout).
+    sample (NaN: no readout).
     """
 
     step: int
@@ -30,7 +32,13 @@ class LayerLossRow(NamedTuple):
     accuracy: float
     task: str = ""
     output: str = ""
-    baseline: float = 0.0
+    baseline: float = float("nan")
+
+    @classmethod
+    def of(cls, step: int, graph: Graph, one: LayerLoss) -> LayerLossRow:
+        """A record's layer loss, with the path of its call."""
+        baseline = one.baseline if one.form == "readout" else float("nan")
+        return cls(step, graph.paths[one.call], one.port, one.form, one.loss, one.accuracy, one.task, one.output, baseline)
 
 
 @dataclass(frozen=True)
@@ -93,17 +101,7 @@ def collect(
 def _layer_losses(head: Head, graph_of: Callable[[int, int], Graph | None]) -> list[LayerLossRow]:
     graph = graph_of(head.session, head.trace)
     return [
-        LayerLossRow(
-            head.record.step,
-            graph.paths[one.call],
-            one.port,
-            one.form,
-            one.loss,
-            one.accuracy,
-            one.task,
-            one.output,
-            one.baseline,
-        )
+        LayerLossRow.of(head.record.step, graph, one)
         for one in head.record.layer_losses
         if graph is not None and one.call < len(graph.paths)
     ]

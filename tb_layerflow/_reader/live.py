@@ -71,12 +71,7 @@ class LiveRecord:
 
 
 def _rows(graph: Graph, record: records.Record) -> list[LayerLossRow]:
-    return [
-        LayerLossRow(
-            record.step, graph.paths[one.call], one.port, one.form, one.loss, one.accuracy, one.task, one.output, one.baseline
-        )
-        for one in record.layer_losses
-    ]
+    return [LayerLossRow.of(record.step, graph, one) for one in record.layer_losses]
 
 
 OnRecord = Callable[[LiveRecord], object]

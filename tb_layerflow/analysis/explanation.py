@@ -125,7 +125,7 @@ class Explanation:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The listed terms, those of the largest group first."""
+        """The listed terms, those of the group with the largest sum first."""
         return tuple(term for group in self.groups for term in group.terms)
 
     @property
@@ -205,7 +205,7 @@ def total_of(parts: Sequence[Products]) -> float:
 
 
 def grouped(parts: Sequence[Products]) -> tuple[tuple[Group, ...], Omitted]:
-    """The groups by input and channel, largest magnitude first, with at most LISTED_TERMS terms in LISTED_GROUPS groups.
+    """The groups by input and channel, that of the largest sum first, with at most LISTED_TERMS terms in LISTED_GROUPS groups.
 
     Where there are more terms, those with the largest products are listed; inside a group they keep the order of the input.
     """
@@ -217,7 +217,8 @@ def grouped(parts: Sequence[Products]) -> tuple[tuple[Group, ...], Omitted]:
     keys = np.concatenate([np.stack([np.full_like(part.channel, part.port), part.channel], axis=-1) for part in parts])
     labels, group_of = np.unique(keys, axis=0, return_inverse=True)
     group_of = group_of.reshape(-1)
-    order = np.argsort(-np.bincount(group_of, size), kind="stable")[:LISTED_GROUPS]
+    sums = np.bincount(group_of, product)
+    order = np.argsort(-np.abs(np.nan_to_num(sums, nan=np.inf)), kind="stable")[:LISTED_GROUPS]
     listed = np.flatnonzero(np.isin(group_of, order))
     if len(listed) > LISTED_TERMS:
         listed = np.sort(listed[np.argpartition(-size[listed], LISTED_TERMS)[:LISTED_TERMS]])
@@ -227,8 +228,7 @@ def grouped(parts: Sequence[Products]) -> tuple[tuple[Group, ...], Omitted]:
     for place in listed.tolist():
         part = int(part_of[place])
         terms[int(group_of[place])].append(parts[part].term(int(place - starts[part])))
-    sums, counts = np.bincount(group_of, product), np.bincount(group_of)
-    magnitudes = np.bincount(group_of, np.abs(product))
+    counts, magnitudes = np.bincount(group_of), np.bincount(group_of, np.abs(product))
     groups = tuple(
         Group(int(labels[group][0]), int(labels[group][1]), float(sums[group]), float(magnitudes[group]), int(counts[group]),
               tuple(terms[int(group)]))

@@ -156,7 +156,7 @@ class RecordedFunction:
             self._note_trace(args, kwargs)
             trace.outcome.graph.execution = self._report(seconds)
             fates.mark_compiled(trace.outcome.graph)
-            calls = len(trace.outcome.graph.calls) + sum(len(share.outcome.graph.calls) for share in trace.shares)
+            calls = sum(each.outcome.graph.leaf_count for each in (trace, *trace.shares))
             say_traced(self.__name__, names, seconds, calls)
             if profile is not None:
                 profile.reason = profile.reason or timing.TRACED

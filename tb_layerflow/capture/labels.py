@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ def class_names(given: Sequence[str] | str | None, voice: Voice) -> list[str]:
         if given != "imagenet":
             raise TypeError(f'class_names must be "imagenet" or a list of names. Received: {given!r}.')
         return _imagenet(voice)
-    names = list(given)
+    names = list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(name, str) for name in names):
         wrong = next(name for name in names if not isinstance(name, str))
         raise TypeError(f'class_names must be "imagenet" or a list of names. Received in it: {wrong!r}.')

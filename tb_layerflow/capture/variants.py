@@ -212,7 +212,7 @@ class StepVariant:
         fates.mark_compiled(trace.outcome.graph)
         if not self._eager:
             names = {instrument.name for instrument in self.instruments}
-            say_traced(f"the step of {self.model.name!r}", names, seconds, len(trace.outcome.graph.calls))
+            say_traced(f"the step of {self.model.name!r}", names, seconds, trace.outcome.graph.leaf_count)
 
     def _function(self, step: Callable[[Any], Any]) -> Any:
         """`step` over one batch as Keras makes it: in the strategy's replicas, with its logs reduced, traced unless eager."""

@@ -187,6 +187,12 @@ class Graph:
     stacks: list[Stack] = field(default_factory=list)
     source: dict[tuple[str, int], str] = field(default_factory=dict)
 
+    @property
+    def leaf_count(self) -> int:
+        """How many calls there are that are no inputs and hold no other calls: the number that people are told."""
+        groups = {call.parent for call in self.calls if call.kind != "input"}
+        return sum(call.kind != "input" and number not in groups for number, call in enumerate(self.calls))
+
 
 @dataclass
 class Table:

@@ -16,3 +16,8 @@ def moment(seconds: float) -> str:
         return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}"
     except (ValueError, OverflowError, OSError):
         return "at an unknown time"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things: `1 record`, `2 records`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
