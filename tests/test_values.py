@@ -225,6 +225,14 @@ def test_every_call_of_the_record_can_be_explained(tmp_path: Path) -> None:
             assert abs(found.difference) <= 1e-5 * max(found.magnitude, 1e-9), (call.path, place, found.reason)
 
 
+def test_a_layer_that_runs_its_cell_in_a_loop_says_that_its_formula_is_not_known(tmp_path: Path) -> None:
+    model = keras.Sequential([keras.Input((5, 2)), layers.LSTM(3, name="lstm"), layers.Dense(1, name="head")])
+    stream = layerflow.record(model, tmp_path, np.ones((2, 5, 2), np.float32))
+    found = stream.explain("lstm", (0, 1))
+    assert getattr(found, "reason", "") == "LSTM is not one of the layers whose formula the microscope knows."
+    assert found.window[0].box == (slice(0, 1), slice(0, 5), slice(0, 2))
+
+
 # ------------------------------------------------------------------------------------------------------------- limits
 
 

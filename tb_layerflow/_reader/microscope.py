@@ -33,7 +33,7 @@ def explained(
     place = checked_index(index, shape)
     if port:
         return Unexplained(one.type, f"The microscope explains the first output of a call; this is output {port}.", recorded)
-    if any(other.parent == call for other in graph.record.calls):
+    if any(other.parent == call and not other.is_in_loop for other in graph.record.calls):
         return Unexplained(one.type, f"{one.name} is a group of calls: look at the call inside that made this output.", recorded)
     inputs = [read("input", call, number) for number in range(len(one.inputs))]
     missing = [number for number, array in enumerate(inputs) if array is None]

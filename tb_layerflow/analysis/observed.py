@@ -135,7 +135,7 @@ class Observed:
         for call in self.graph.calls:
             if call.parent is not None and call.kind != "input":
                 inner.setdefault(call.parent, []).append(call)
-        return {number for number, calls in inner.items() if not all(_in_a_loop(call) for call in calls)}
+        return {number for number, calls in inner.items() if not all(call.is_in_loop for call in calls)}
 
     def silent(self, number: int, place: int, scale: float = 0.0) -> bool:
         """Whether a call's outputs are one number each at a record, to within float32 of their own or this scale: nothing of what
@@ -230,7 +230,7 @@ class Observed:
         ]
         parents = [(number, self.graph.calls[number].parent) for number in found]
         return list(dict.fromkeys(
-            number if parent is None or not _in_a_loop(self.graph.calls[number]) else parent for number, parent in parents
+            number if parent is None or not self.graph.calls[number].is_in_loop else parent for number, parent in parents
         ))  # fmt: skip
 
     def before_output(self, key: str) -> set[int]:
@@ -289,7 +289,3 @@ def usual_l2(weight: Weight, layer_type: str) -> float:
     if layer_type.endswith("Embedding"):
         return float(np.sqrt(np.prod(before) * inputs))
     return float(np.sqrt(2.0 * inputs * outputs / (inputs + outputs)))
-
-
-def _in_a_loop(call: Call) -> bool:
-    return bool(call.outputs) and all(tensor.error == "inside a loop" for tensor in call.outputs)

@@ -100,6 +100,11 @@ class Call:
     output_bytes: int = 0
     traced_inside: bool = False
 
+    @property
+    def is_in_loop(self) -> bool:
+        """Whether it runs in the body of a loop, which its tensors cannot leave."""
+        return bool(self.outputs) and all(port.error == "inside a loop" for port in self.outputs)
+
 
 @dataclass(frozen=True)
 class LedgerEntry:
