@@ -2,6 +2,7 @@
 import { isSigned, tally, type Form } from "./colour/scale";
 import { ENTRIES } from "./colour/tables";
 import { exponent, number, ofColumn } from "./format";
+import { speaks } from "./graph/tree";
 import { byLayer } from "./measures";
 import { tree } from "./selection";
 import { colourBy, heatmap, namedKind, record, scaleForm, scaleSpan, type ScaleForm } from "./state";
@@ -46,7 +47,7 @@ export function Legend() {
 }
 
 /** As everywhere on the screen, groups do not count. */
-const leafNumbers = () => [...valueOfCall.value].flatMap(([call, value]) => (tree.value!.children[call]!.length ? [] : [value]));
+const leafNumbers = () => [...valueOfCall.value].flatMap(([call, value]) => (speaks(tree.value!, call) ? [value] : []));
 
 /** How the numbers become colours; a column with a sign always has its zero in the middle. */
 function FormPicker({ column, fitting }: { column: string; fitting: Form }) {

@@ -5,14 +5,14 @@ import { topLevel, type Tree } from "./tree";
 
 /**
  * Call paths of the open groups: from the outside inwards, all calls of one layer and all groups of one make together, as long as the
- * picture has at most `limit` cards.
+ * picture has at most `limit` cards. A group around a loop stays closed: inside it nothing has numbers.
  */
 export function firstOpen(tree: Tree, folds: Folds, limit = CARD_LIMIT): ReadonlySet<string> {
   const open = new Set<string>();
   const seen = new Set<number>();
   if (topLevel(tree).length === 0) return open;
   let cards = folds.level(-1).length;
-  let wave = groupsOf(folds, -1);
+  let wave = groupsOf(tree, folds, -1);
   while (wave.length > 0) {
     const next: number[] = [];
     for (const group of wave) {
@@ -24,7 +24,7 @@ export function firstOpen(tree: Tree, folds: Folds, limit = CARD_LIMIT): Readonl
       cards += more;
       for (const call of together) {
         open.add(tree.calls[call]!.path);
-        next.push(...groupsOf(folds, call));
+        next.push(...groupsOf(tree, folds, call));
       }
     }
     wave = next;
@@ -39,6 +39,6 @@ function alike(tree: Tree, folds: Folds, a: number, b: number): boolean {
   return one.type === other.type && folds.level(a).length === folds.level(b).length;
 }
 
-function groupsOf(folds: Folds, parent: number): number[] {
-  return folds.level(parent).filter((unit) => unit.kind === "group").map((unit) => unit.head);
+function groupsOf(tree: Tree, folds: Folds, parent: number): number[] {
+  return folds.level(parent).filter(({ kind, head }) => kind === "group" && !tree.loops.has(head)).map((unit) => unit.head);
 }

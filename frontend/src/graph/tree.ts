@@ -25,6 +25,8 @@ export interface Tree {
   calls: CallInfo[];
   /** Calls without a parent. */
   roots: number[];
+  /** Groups around a loop: nothing inside them has numbers, so they speak for themselves. */
+  loops: ReadonlySet<number>;
   /** The children of each call, in the order in which they began. */
   children: number[][];
   depth: Int32Array;
@@ -64,7 +66,7 @@ export function makeTree(graph: GraphInfo): Tree {
   for (const all of callsOfLayer) all.forEach((call, k) => { occurrence[call] = { k: k + 1, n: all.length }; });
   const edges = resolveEdges(calls, parents, children);
   return {
-    graph, calls, roots, children, depth, leaves, occurrence, callsOfLayer, byPath, edges,
+    graph, calls, roots, loops: groupsAroundLoops(calls, children), children, depth, leaves, occurrence, callsOfLayer, byPath, edges,
     leafCount: roots.reduce((sum, root) => sum + leaves[root]!, 0),
     outputs: outputCalls(calls, roots, children, edges),
   };
@@ -81,6 +83,11 @@ export function parentIndex(tree: Tree, call: number): number {
 
 export function isGroup(tree: Tree, call: number): boolean {
   return tree.children[call]!.length > 0;
+}
+
+/** Whether a call's numbers are its own, not those of what is inside it. Inputs do not count. */
+export function speaks(tree: Tree, call: number): boolean {
+  return (!isGroup(tree, call) || tree.loops.has(call)) && !isInput(tree.calls[call]!);
 }
 
 export function isInput(call: CallInfo): boolean {
@@ -105,6 +112,22 @@ export function ancestors(tree: Tree, call: number): number[] {
   const root = frameless(tree);
   for (let at = parentIndex(tree, call); at >= 0 && at !== root; at = parentIndex(tree, at)) found.push(at);
   return found.reverse();
+}
+
+/** The calls inside a group whose layer has weights, of each layer the first. */
+export function weighedInside(tree: Tree, group: number): number[] {
+  const seen = new Set<number>();
+  return tree.calls.flatMap(({ layer }, call) => {
+    if (layer === null || seen.has(layer) || !tree.graph.layers[layer]!.weights.length || !isAround(tree, group, call)) return [];
+    seen.add(layer);
+    return [call];
+  });
+}
+
+function isAround(tree: Tree, group: number, call: number): boolean {
+  let at = parentIndex(tree, call);
+  while (at > group) at = parentIndex(tree, at);
+  return at === group;
 }
 
 /** Sizes without the batch axis, `24×24×16`; `?` where a size is unknown, empty for a scalar per sample or an unknown rank. */
@@ -132,6 +155,17 @@ function countLeaves(calls: CallInfo[], parents: number[], children: number[][])
     if (parent >= 0) leaves[parent]! += leaves[index]!;
   }
   return leaves;
+}
+
+/** The outermost groups all of whose inner calls are inside a loop. */
+function groupsAroundLoops(calls: CallInfo[], children: number[][]): Set<number> {
+  const around = new Set<number>();
+  const inside = calls.map(({ outputs }) => outputs.length > 0 && outputs.every(({ status }) => status === "inside a loop"));
+  for (let call = calls.length - 1; call >= 0; call--) {
+    const inner = children[call]!.filter((each) => !isInput(calls[each]!));
+    if (!inside[call] && inner.length > 0 && inner.every((each) => inside[each])) around.add(call);
+  }
+  return around;
 }
 
 /**

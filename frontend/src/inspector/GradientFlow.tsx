@@ -1,7 +1,7 @@
 /** The errors of all calls at the step of the cursor, as bars in the order of the flow: where they shrink or grow. */
 import { useState } from "preact/hooks";
 import { count, exponent, number } from "../format";
-import { isGroup } from "../graph/tree";
+import { speaks } from "../graph/tree";
 import { reveal, tree } from "../selection";
 import { graph, record } from "../state";
 import { cell, rowsOfCalls } from "../values";
@@ -21,7 +21,7 @@ export function GradientFlow({ call, pass, relative }: { call: number; pass: str
   const under = relative && outputs ? rowsOfCalls(calls, outputs.ports) : null;
   const values: [number, number][] = [];
   for (const [each, row] of rowsOfCalls(calls, kind.ports)) {
-    if (isGroup(tree.value!, each) || calls[each]!.kind === "input") continue;
+    if (!speaks(tree.value!, each)) continue;
     const l2 = cell(table, kind, row, "l2");
     if (Number.isNaN(l2) && Number.isNaN(cell(table, kind, row, "count"))) continue;
     const lower = under ? cell(table, outputs!, under.get(each) ?? -1, "l2") : 1;

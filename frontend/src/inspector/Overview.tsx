@@ -2,10 +2,11 @@
 import { count, duration, epoch, number, rough } from "../format";
 import { executionWord, ExecutionFactsList } from "../bar/Execution";
 import { FindingsList } from "../findings/FindingsList";
+import { speaks } from "../graph/tree";
 import { reveal, tree } from "../selection";
 import { chosenPath, colourBy, findings, graph, heatmap, ledger, ledgerOpen, namedKind, record, steps, streamInfo } from "../state";
 import { kindName, statusSentence, words } from "../strings";
-import { valueOfCall } from "../values";
+import { valueOfCall, WEIGHT_KINDS } from "../values";
 import { onlyRecorded, recordingCost } from "./cost";
 import { isNote } from "./ledger";
 
@@ -75,9 +76,9 @@ function Recorded() {
   const missing = ledger.value?.filter((entry) => !isNote(entry));
   const notes = ledger.value?.filter(isNote);
   const entries = missing && notes && [...missing, ...notes];
-  const recorded = new Set([...(kinds?.values() ?? [])].flatMap(({ ports }) => ports.map(([call]) => call)));
+  const recorded = new Set([...(kinds ?? [])].flatMap(([kind, { ports }]) => (WEIGHT_KINDS.has(kind) ? [] : ports.map(([call]) => call))));
   // As everywhere on the screen, groups and inputs do not count.
-  const calls = [...recorded].filter((call) => graph.value!.calls[call]?.kind !== "input" && !tree.value!.children[call]?.length).length;
+  const calls = [...recorded].filter((call) => speaks(tree.value!, call)).length;
   const names = [...(kinds?.entries() ?? [])].filter(([, { ports }]) => ports.length).map(([kind]) => kindName(namedKind(kind)));
   return (
     <section>
@@ -136,7 +137,7 @@ function Doors() {
     let worst = -1;
     let most = -1;
     for (const [call, value] of valueOfCall.value) {
-      if (value > most && !tree.value!.children[call]!.length) [worst, most] = [call, value];
+      if (value > most && speaks(tree.value!, call)) [worst, most] = [call, value];
     }
     if (worst >= 0) reveal(worst);
   };

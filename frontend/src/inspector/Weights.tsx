@@ -1,6 +1,7 @@
 /** The variables of the chosen call's layer, and the numbers of one of them. */
 import { useState } from "preact/hooks";
 import { count, shape } from "../format";
+import { weighedInside } from "../graph/tree";
 import { reveal, tree } from "../selection";
 import { graph, run, stream } from "../state";
 import { words } from "../strings";
@@ -13,9 +14,16 @@ export function Weights({ call }: { call: number }) {
   const [wanted, setWanted] = useState(0);
   const { calls, layers } = graph.value!;
   const { layer } = calls[call]!;
-  if (layer === null) return <p class="sentence">{words.weights.noLayer}</p>;
+  const inside = weighedInside(tree.value!, call);
+  const innerOnes = inside.length > 0 && (
+    <>
+      <p class="note">{words.weights.inside(inside.length)}</p>
+      <Calls of={inside} />
+    </>
+  );
+  if (layer === null) return innerOnes || <p class="sentence">{words.weights.noLayer}</p>;
   const { weights, parameters, path } = layers[layer]!;
-  if (!weights.length) return <p class="sentence">{words.weights.none}</p>;
+  if (!weights.length) return innerOnes || <p class="sentence">{words.weights.none}</p>;
   const current = Math.min(wanted, weights.length - 1);
   const shared = tree.value!.callsOfLayer[layer]!;
   const size = (dimensions: number[]) => dimensions.reduce((product, each) => product * each, 1);
@@ -50,18 +58,23 @@ export function Weights({ call }: { call: number }) {
       {shared.length > 1 && (
         <>
           <p class="note">{words.weights.shared(shared.length)}</p>
-          <ul class="calls">
-            {shared.map((each) => (
-              <li key={each}>
-                {each === call ? <span class="mono strong">{calls[each]!.path}</span> : (
-                  <button class="link mono" onClick={() => reveal(each)}>{calls[each]!.path}</button>
-                )}
-              </li>
-            ))}
-          </ul>
+          <Calls of={shared} but={call} />
         </>
       )}
+      {innerOnes}
       <p class="quiet note">{words.weights.addressed} <span class="mono">{path}</span></p>
     </>
+  );
+}
+
+/** Links to calls; the one that is shown is none. */
+function Calls({ of, but }: { of: readonly number[]; but?: number }) {
+  return (
+    <ul class="calls">
+      {of.map((call) => {
+        const { path } = graph.value!.calls[call]!;
+        return <li key={call}>{call === but ? <span class="mono strong">{path}</span> : <button class="link mono" onClick={() => reveal(call)}>{path}</button>}</li>;
+      })}
+    </ul>
   );
 }

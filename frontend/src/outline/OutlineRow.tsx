@@ -12,7 +12,7 @@ import { colourOf, flawsOf, marks, palette, runScale, scale, seriesRow, valueOfC
 import { heatPixels } from "./heat";
 import { shownRange } from "./places";
 import { drawCells, drawSparkline } from "./strip";
-import { hiddenCalls, worstCall, worstSeries } from "./worst";
+import { hiddenCalls, isSilent, worstCall, worstSeries } from "./worst";
 
 export const ROW_HEIGHT = 26;
 
@@ -131,7 +131,7 @@ export function stripValues(row: Row): StripNumbers | null {
 
 /** The number of every step of a row, or null where it has none; the flaws are steps at which NaN was recorded. */
 function makeStrip(row: Row, all: SeriesTable): StripNumbers | null {
-  if (row.open && row.kind === "group") return null;
+  if (isSilent(tree.value!, row)) return null;
   const speakers = isSigned(all.column) ? [row.call] : hiddenCalls(tree.value!, row);
   const series = [...new Set(speakers.map((call) => seriesRow.value.get(call)))].filter((each) => each !== undefined);
   if (!series.length) return null;

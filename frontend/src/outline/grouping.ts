@@ -1,12 +1,12 @@
 /** The heatmap's other orders of rows: every call by itself, or calls under the type of their layer. Pure. */
 import type { Row } from "../graph/folds";
-import { isGroup, isInput, type Tree } from "../graph/tree";
+import { speaks, type Tree } from "../graph/tree";
 
 const typeKey = (type: string) => `type:${type}`;
 
 /** Calls that have numbers of their own, in the order in which they ran. */
 function leafCalls(tree: Tree): number[] {
-  return tree.calls.map((_, call) => call).filter((call) => !isGroup(tree, call) && !isInput(tree.calls[call]!));
+  return tree.calls.map((_, call) => call).filter((call) => speaks(tree, call));
 }
 
 const single = (tree: Tree, call: number, depth: number): Row => ({

@@ -1,5 +1,5 @@
 /** Which call speaks for a row that hides several: the worst. Pure. */
-import type { Tree } from "../graph/tree";
+import { isGroup, type Tree } from "../graph/tree";
 import type { Row } from "../graph/folds";
 
 /** The calls that a row stands for: its own, and below a closed group or fold everything inside that has numbers of its own. */
@@ -8,7 +8,7 @@ export function hiddenCalls(tree: Tree, row: Row): number[] {
   const found: number[] = [];
   const waiting = [...row.members];
   for (let call = waiting.pop(); call !== undefined; call = waiting.pop()) {
-    if (tree.children[call]!.length) waiting.push(...tree.children[call]!);
+    if (isGroup(tree, call) && !tree.loops.has(call)) waiting.push(...tree.children[call]!);
     else found.push(call);
   }
   return found.reverse();
@@ -20,12 +20,17 @@ export function badness(value: number | undefined): number {
   return Number.isNaN(value) ? Infinity : Math.abs(value);
 }
 
+/** An open group says nothing: its rows speak below it. Around a loop they cannot. */
+export function isSilent(tree: Tree, row: Row): boolean {
+  return row.open && row.kind === "group" && !tree.loops.has(row.call);
+}
+
 /**
  * The call whose number stands on the row, and -1 where there is none: the worst at this step. Of numbers with a sign none is worst,
- * so a row shows its own. An open group says nothing: its rows speak below it.
+ * so a row shows its own.
  */
 export function worstCall(tree: Tree, row: Row, valueOf: (call: number) => number | undefined, signed: boolean): number {
-  if (row.open && row.kind === "group") return -1;
+  if (isSilent(tree, row)) return -1;
   if (signed) return valueOf(row.call) === undefined ? -1 : row.call;
   let worst = -1;
   let most = -1;

@@ -72,6 +72,7 @@ export const inspectorWords = {
     dtype: "dtype",
     count: "count",
     frozen: "frozen",
+    inside: (layers: number) => (layers === 1 ? "Its weights are those of the layer inside it:" : `The weights inside it are those of ${layers} layers:`),
     shared: (count: number) => `One set of weights, used by ${count} calls:`,
     parameters: (count: string) => `${count} in all`,
     addressed: "They are addressed by the layer's path:",
