@@ -5,7 +5,7 @@ import { Inspector } from "./inspector/Inspector";
 import { Legend } from "./Legend";
 import { Outline } from "./outline/Outline";
 import { compare } from "./selection";
-import { callIndex, graph, heatmap, inspectorOpen, menu, outlineWidth, problem, railOpen, streamInfo, view, windowWidth } from "./state";
+import { callIndex, graph, heatmap, inspectorOpen, menu, missing, outlineWidth, problem, railOpen, streamInfo, view, windowWidth } from "./state";
 import { words } from "./strings";
 import { TopBar } from "./bar/TopBar";
 import { VIEWS } from "./views";
@@ -68,7 +68,7 @@ function onShiftClick(event: MouseEvent): void {
 
 function Centre() {
   const Current = (VIEWS.find(({ key }) => key === view.value) ?? VIEWS[0]!).component;
-  const trouble = problem.value || streamInfo.value?.problem;
+  const trouble = problem.value || missing.value || streamInfo.value?.problem;
   return (
     <main class="centre">
       <div class="picture" onClickCapture={onShiftClick}>

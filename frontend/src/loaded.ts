@@ -62,7 +62,9 @@ export async function refresh(): Promise<void> {
     if (all === seen.all && !state.problem.value) return;
     const first = state.streams.value === null;
     state.streams.value = answer;
+    const wanted = [state.run.value, state.stream.value] as const;
     chooseExisting();
+    if (state.run.value) state.missing.value = sayMissing(...wanted) || state.missing.value;
     const info = state.streamInfo.value;
     const [run, stream] = [state.run.value, state.stream.value];
     const now = { all, stream: JSON.stringify([run, info]), sessions: JSON.stringify([run, stream, info?.sessions.map(({ session }) => session)]) };
@@ -100,6 +102,12 @@ function chooseExisting(): void {
   });
 }
 
+/** Of what was asked for and is not shown; empty where it is. */
+function sayMissing(run: string, stream: string): string {
+  if (run && run !== state.run.value) return words.missing.run(run, state.run.value);
+  return stream && stream !== state.stream.value ? words.missing.stream(stream, state.run.value, state.stream.value) : "";
+}
+
 function loadSteps(): void {
   const run = state.run.peek();
   const stream = state.stream.peek();
@@ -120,6 +128,7 @@ function followStream(): void {
       batch(() => {
         state.slow.value = false;
         state.problem.value = "";
+        state.missing.value = "";
         state.steps.value = null;
         state.graph.value = null;
         state.record.value = null;

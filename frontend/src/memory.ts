@@ -81,11 +81,12 @@ export function remember(): void {
   });
 }
 
-/** Writes the state to TensorBoard's address, copies that address, and says whether the copy worked. */
-export async function share(): Promise<boolean> {
+/** Writes the state to TensorBoard's address and copies that address; where the copy worked, the page says so for a moment. */
+export async function share(): Promise<void> {
   const link = gather();
   link.step ??= state.record.value?.step;
-  return copy(writeAddress(link));
+  state.copied.value = await copy(writeAddress(link));
+  setTimeout(() => (state.copied.value = false), 1600);
 }
 
 /** To the clipboard, which only secure pages may use directly; a selected text and the old command serve the others. */

@@ -51,6 +51,8 @@ export const outlineWidth = signal(288);
 export const heatmap = signal(false);
 export const filter = signal("");
 export const playing = signal(false);
+/** True for a moment after the link was copied. */
+export const copied = signal(false);
 /** The menu or overlay that stands open: `run`, `colour`, `search`, `execution`, `help`, or empty. */
 export const menu = signal("");
 export const ledgerOpen = signal(false);
@@ -119,6 +121,8 @@ export const findings = signal<FindingInfo[] | null>(null);
 export const buckets = signal<Readonly<Record<string, number>>>({});
 /** The layer losses over all steps; null where the stream has none. */
 export const losses = signal<LossesTable | null>(null);
+/** A sentence on a run or stream that was asked for and is not there: another is shown. */
+export const missing = signal("");
 /** A sentence in place of the picture, where the stream cannot be shown. */
 export const problem = signal("");
 /** Exact values of the nearest earlier record that has them, with that record's own graph. */

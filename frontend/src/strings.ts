@@ -186,6 +186,11 @@ export const words = {
     retry: "Try again",
   },
 
+  missing: {
+    run: (run: string, shown: string) => `There is no run “${run}”: “${shown}” is shown.`,
+    stream: (stream: string, run: string, shown: string) => `The run “${run}” has no stream “${stream}”: “${shown}” is shown.`,
+  },
+
   help: {
     title: "Keys",
     close: "Close",

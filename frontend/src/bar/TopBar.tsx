@@ -1,5 +1,4 @@
 /** The bar over the page: which run, stream and step; how it is shown; where to find things. */
-import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { runColour } from "../host";
 import { chooseRun } from "../loaded";
@@ -173,14 +172,9 @@ function ColourMenu() {
 }
 
 function Share() {
-  const [done, setDone] = useState(false);
-  const onClick = async () => {
-    setDone(await share());
-    setTimeout(() => setDone(false), 1600);
-  };
   return (
-    <button class="plain share" title={words.bar.shareTitle} aria-live="polite" onClick={() => void onClick()}>
-      {done ? words.bar.shared : words.bar.share}
+    <button class="plain share" title={words.bar.shareTitle} aria-live="polite" onClick={() => void share()}>
+      {state.copied.value ? words.bar.shared : words.bar.share}
     </button>
   );
 }

@@ -28,7 +28,7 @@ export function GradientFlow({ call, pass, relative }: { call: number; pass: str
     values.push([each, l2 / lower]);
   }
   values.sort(([a], [b]) => a - b);
-  const { bars, low, high, each } = depthBars(values, MOST_BARS);
+  const { bars, least, high, each } = depthBars(values, MOST_BARS);
   const at = bars[over] ?? bars.find((bar) => bar.call === call);
   return (
     <section>
@@ -53,7 +53,7 @@ export function GradientFlow({ call, pass, relative }: { call: number; pass: str
           </div>
           <p class="note readout mono">
             {at ? <span class="cut">{trainingWords.flowBar(calls[at.call]!.path, number(at.value))}</span> : <span />}
-            <span class="quiet">{low < Infinity && `${exponent(low)} – ${exponent(high)}`}</span>
+            <span class="quiet">{least < Infinity && [...new Set([least, high].map((end) => exponent(end)))].join(" – ")}</span>
           </p>
           {each > 1 && <p class="quiet note">{trainingWords.flowMore(each)}</p>}
         </>

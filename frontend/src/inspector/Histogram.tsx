@@ -96,12 +96,7 @@ function draw(canvas: HTMLCanvasElement, width: number, bars: Shown[], axis: His
     context.globalAlpha = over && over !== bar && over.left !== bar.left ? 0.55 : 1;
     context.fillStyle = fills[bar.sort];
     context.fillRect(left, base - tall, Math.max(1, right - left - gap), tall);
-    if (cut) {
-      context.font = `11px ${colour("--mono")}`;
-      context.textAlign = "left";
-      context.fillStyle = colour("--ink-2");
-      context.fillText(share(bar.count, axis.total), right + 4, HEAD + 9);
-    }
+    if (cut) sayShare(context, share(bar.count, axis.total), bar.sort === "apart", left, right, width * room);
   }
   context.globalAlpha = 1;
   context.fillStyle = colour("--line-strong");
@@ -117,3 +112,20 @@ function draw(canvas: HTMLCanvasElement, width: number, bars: Shown[], axis: His
   for (const bar of bars) if (bar.sort === "apart") context.fillText(bar.name, ((bar.left + bar.right) / 2) * width, HEIGHT - 5);
 }
 
+
+/** The share of a bar that leaves the frame: beside it where there is room, of those apart, which stand close, up the bar itself. */
+function sayShare(context: CanvasRenderingContext2D, said: string, inside: boolean, left: number, right: number, end: number): void {
+  context.font = `11px ${colour("--mono")}`;
+  context.fillStyle = colour(inside ? "--panel" : "--ink-2");
+  if (inside) {
+    context.save();
+    context.translate((left + right) / 2 + 4, HEIGHT - FOOT - 6);
+    context.rotate(-Math.PI / 2);
+    context.textAlign = "left";
+    context.fillText(said, 0, 0);
+    return context.restore();
+  }
+  const fits = right + 4 + context.measureText(said).width <= end;
+  context.textAlign = fits ? "left" : "right";
+  context.fillText(said, fits ? right + 4 : left - 4, HEAD + 9);
+}

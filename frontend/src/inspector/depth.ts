@@ -12,8 +12,8 @@ export interface DepthBar {
 /** The least height of a bar that is no zero. */
 const LEAST = 0.04;
 
-/** At most `most` bars; where there are more calls, neighbours share one. `low` and `high` are the ends of the logarithm. */
-export function depthBars(values: readonly (readonly [number, number])[], most: number): { bars: DepthBar[]; low: number; high: number; each: number } {
+/** At most `most` bars; where there are more calls, neighbours share one. `least` and `high` are the ends of what is drawn. */
+export function depthBars(values: readonly (readonly [number, number])[], most: number): { bars: DepthBar[]; least: number; high: number; each: number } {
   const finite = values.map(([, value]) => Math.abs(value)).filter((value) => value > 0 && value < Infinity);
   const high = finite.reduce((a, b) => Math.max(a, b), 0);
   // At least a decade, so that nearly equal errors look nearly equal.
@@ -27,7 +27,8 @@ export function depthBars(values: readonly (readonly [number, number])[], most: 
     const place = high > low ? Math.log(Math.abs(value) / low) / Math.log(high / low) : 1;
     bars.push({ call, value, bad, height: bad ? 1 : value === 0 ? 0 : LEAST + (1 - LEAST) * place });
   }
-  return { bars, low, high, each };
+  const least = bars.reduce((a, { value, bad }) => (bad ? a : Math.min(a, Math.abs(value))), Infinity);
+  return { bars, least, high, each };
 }
 
 const weight = (value: number) => (Number.isFinite(value) ? Math.abs(value) : Infinity);
