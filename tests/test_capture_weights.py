@@ -255,6 +255,63 @@ def test_a_model_that_an_eager_step_builds_has_its_first_weights(is_named: bool,
     assert not [entry for entry in stream.ledger() if entry.kind in ("weight", "update")]
 
 
+class Unused(layers.Layer):
+    """Has a second trainable variable that its call does not read."""
+
+    def build(self, shape: tuple[int, ...]) -> None:
+        self.used = self.add_weight(shape=(shape[-1], 2), name="used")
+        self.unused = self.add_weight(shape=(2,), initializer="ones", name="unused")
+
+    def call(self, x: tf.Tensor) -> tf.Tensor:
+        return tf.matmul(x, tf.convert_to_tensor(self.used))
+
+
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("run_eagerly", [False, True])
+def test_reading_weights_out_of_reach_changes_nothing_and_casts_nothing(policy: str, run_eagerly: bool, tmp_path: Path) -> None:
+    """Inside a layer's call Keras casts what is read, and the user's tape watches it."""
+    x, y = numbers()
+    watched: list[list[str]] = []
+
+    class Trained(keras.Model):
+        def __init__(self, inner: layers.Layer) -> None:
+            super().__init__()
+            self.run = lambda x: inner(x)
+
+        def call(self, x: tf.Tensor) -> tf.Tensor:
+            return self.run(x)
+
+        def train_step(self, batch: Any) -> Any:
+            x, y = batch
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(tf.cast(self(x, training=True), tf.float32) - y))
+            variables = tape.watched_variables()
+            watched.append([variable.name for variable in variables])
+            for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
+                variable.assign_sub(0.001 * gradient)
+            return {"loss": loss}
+
+    def trained(callbacks: list[Any]) -> Unused:
+        keras.utils.set_random_seed(3)
+        inner = Unused(name="inner", dtype=policy)
+        inner.build((None, x.shape[-1]))
+        model = Trained(inner)
+        model.compile(run_eagerly=run_eagerly)
+        model.fit(x, y, batch_size=len(y), epochs=2, shuffle=False, verbose=0, callbacks=callbacks)
+        return inner
+
+    alone = trained([])
+    recorded = trained([layerflow.LayerFlow(tmp_path, every=1, what=("outputs", "errors", "weights"), values="all", strict=True)])
+    assert [one.tobytes() for one in recorded.get_weights()] == [one.tobytes() for one in alone.get_weights()]
+    assert len({tuple(names) for names in watched}) == 1
+    stream = layerflow.open(tmp_path)
+    before = stream.value("inner", "weight", step=1)
+    assert before.dtype == np.float32
+    after = np.asarray(alone.used)
+    update = stream.statistics("update").series("inner", "l2")[1][-1]
+    assert update == pytest.approx(np.linalg.norm(after - before), rel=1e-5)
+
+
 def test_record_has_the_weights_as_they_are_once(tmp_path: Path) -> None:
     model = models.plain()
     x, y = models.samples(model, 200)

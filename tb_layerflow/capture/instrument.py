@@ -42,6 +42,11 @@ class Step:
     skip: Any = None
     noted: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def models(self) -> list[Any]:
+        """The model, or of a custom loop all that are named."""
+        return list(self.model) if isinstance(self.model, (list, tuple)) else [] if self.model is None else [self.model]
+
 
 class Instrument(Protocol):
     """Measures one more thing in a recorded step."""

@@ -20,6 +20,7 @@ from tb_layerflow.log.records import WEIGHT_KINDS, Exact, ExactArray
 from . import nests, shared, statistics, value_cuts
 from . import part as parts
 from .instrument import Step
+from .known_weights import KnownWeights, is_numeric
 from .layer_table import own_weights
 from .outcome import Outcome
 from .output_losses import NoLoss, labels_of
@@ -71,9 +72,7 @@ class ExactValues:
         """The weights that the forward pass will use, unless an instrument of their own notes them."""
         if "weights" in step.noted:
             return {}
-        weights = [weight for model in _models(step.model) for weight in getattr(model, "weights", None) or []]
-        numeric = [weight for weight in weights if _is_numeric(weight)]
-        return {identity_of(weight): tf.identity(tf.convert_to_tensor(weight)) for weight in numeric}
+        return KnownWeights(step.models, step.recording).values
 
     def after(self, step: Step, outcome: Outcome) -> dict[str, Any]:
         """Copies of all that fits into a record as far as the trace can tell, and the figures of their channels."""
@@ -179,7 +178,7 @@ class ExactValues:
             return
         for port, place in enumerate(places):
             label = None if place is None else labels[place]
-            if isinstance(label, tf.Tensor) and _is_numeric(label) and _is_small(label.shape):
+            if isinstance(label, tf.Tensor) and is_numeric(label) and _is_small(label.shape):
                 yield self._tensor([(records.LABEL, root.index, port)], label, None, False)
 
     def _tensor(self, rows: list[Row], tensor: Any, slot: int | None, is_error: bool) -> _Tensor:
@@ -256,18 +255,9 @@ def shifted(exact: Exact, other: Exact, *, calls: int, slots: int, layers: list[
     exact.samples = max(exact.samples, other.samples)
 
 
-def _models(model: Any) -> list[Any]:
-    return list(model) if isinstance(model, (list, tuple)) else [] if model is None else [model]
-
-
 def _is_small(shape: Any) -> bool:
     """Whether labels of this shape have no more than MOST_LABELS numbers per sample."""
     return bool(shape.rank) and shape[1:].is_fully_defined() and shape[1:].num_elements() <= MOST_LABELS
-
-
-def _is_numeric(weight: Any) -> bool:
-    dtype = tf.as_dtype(weight.dtype)
-    return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
 
 
 def _has_channels(shape: Any, everything: bool) -> bool:

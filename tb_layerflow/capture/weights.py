@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from tb_layerflow.log import records
 
-from . import access, families, graphs
+from . import graphs
 from .instrument import Step
+from .known_weights import KnownWeights, is_numeric
 from .layer_table import own_weights
 from .outcome import Outcome
 from .recording import Recording, identity_of
@@ -43,13 +44,7 @@ class Weights:
 
         Those of layers that are built in the step, or that are out of the model's reach, are added when they are first called.
         """
-        models = step.model if isinstance(step.model, (list, tuple)) else [step.model]
-        known = _Known(step.recording)
-        for model in models:
-            for reached in access.reachable(model):
-                known.add(reached.layer)
-        step.recording.on_call.append(known.met)
-        return known.values
+        return KnownWeights(step.models, step.recording).values
 
     def after(self, step: Step, outcome: Outcome) -> dict[str, Any]:
         """Adds rows to the plan; nothing else leaves the step."""
@@ -58,7 +53,7 @@ class Weights:
         for number, layer in enumerate(outcome.layers):
             if number in chosen:
                 for port, variable in enumerate(own_weights(layer)):
-                    if _is_numeric(variable):
+                    if is_numeric(variable):
                         rows.add(number, port, variable, self.updates)
         owned = {identity_of(variable) for layer in outcome.layers for variable in layer.weights}
         strangers = set(step.recording.variable_gradients) - owned
@@ -69,30 +64,6 @@ class Weights:
 
     def finish(self, outcome: Outcome, replicas: list[dict[str, NDArray[Any]]], record: records.Record) -> None:
         """The rows have become tables by themselves."""
-
-
-class _Known:
-    """What variables are worth as the forward pass uses them, by identity."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.values: dict[int, Any] = {}
-        self._recording = recording
-        self._met: dict[int, Any] = {}
-
-    def add(self, layer: Any) -> None:
-        """Read the variables of a layer that are not known yet."""
-        for variable in own_weights(layer):
-            if identity_of(variable) not in self.values and _is_numeric(variable):
-                self.values[identity_of(variable)] = tf.identity(tf.convert_to_tensor(variable))
-
-    def met(self, layer: Any) -> None:
-        """A call of a layer (or of an operation, which has no weights) begins.
-
-        Inside another graph (a loop's body, a function) nothing can be read for this one.
-        """
-        if id(layer) not in self._met and families.is_layer(layer) and graphs.current() is self._recording.graph:
-            self._met[id(layer)] = layer  # held, so that no other layer gets this number
-            self.add(layer)
 
 
 def chosen_layers(graph: records.Graph) -> set[int]:
@@ -177,11 +148,6 @@ class _Rows:
 def _readable(gradient: Any, recording: Recording) -> bool:
     values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
     return graphs.belongs(values, recording.graph)
-
-
-def _is_numeric(variable: Any) -> bool:
-    dtype = tf.as_dtype(variable.dtype)
-    return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
 
 
 def _replicas() -> int:
