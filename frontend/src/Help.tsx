@@ -26,6 +26,10 @@ export function Help() {
             </div>
           ))}
         </dl>
+        <h2>{words.help.signs}</h2>
+        <dl>
+          {words.help.meanings.map(([sign, what]) => <div key={sign}><dt>{sign}</dt><dd>{what}</dd></div>)}
+        </dl>
       </div>
     </div>
   );

@@ -217,6 +217,15 @@ export const words = {
       ["Esc", "close what is open, then choose nothing"],
       ["?", "this list"],
     ] as const,
+    signs: "Signs",
+    meanings: [
+      ["hatched", "no value; of a map, 0 everywhere"],
+      ["no colour", "exactly 0, on a logarithmic scale"],
+      ["dashed edge", "operations of no layer lie between"],
+      ["+1", "calls that ride on this card, such as an activation"],
+      ["2×", "one layer, called twice"],
+      ["layer range", "one range of colours for all maps of the layer"],
+    ] as const,
   },
 
   failures: {

@@ -175,9 +175,10 @@ export const palette = computed<Palette>(() => {
 
 /** Fills of everything that is coloured by a number: no value and zero are not the same. */
 export function colourOf(value: number | undefined, on: Scale | null, colours: Palette): string | null {
-  if (value === undefined || on === null) return null;
+  if (value === undefined) return null;
   if (!Number.isFinite(value)) return css(colours.bad);
-  const place = on.place(value);
+  // Numbers without a scale are all zero.
+  const place = on?.place(value) ?? null;
   return place === null ? css(colours.panel) : colours.css[Math.round(place * (ENTRIES - 1))]!;
 }
 

@@ -64,8 +64,9 @@ export function StepCursor() {
           type="range"
           aria-label={words.bar.slider}
           aria-valuetext={[stepText, epochText].filter(Boolean).join(", ")}
-          min={0}
-          max={last}
+          // Of one record only the handle stands in the middle, where its tick is.
+          min={last ? 0 : -1}
+          max={last || 1}
           value={index}
           onInput={(event) => goToIndex(Number(event.currentTarget.value))}
           onKeyDown={(event) => {

@@ -2,8 +2,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { css, parseHex } from "../colour/tables";
-import { count, exponent, number } from "../format";
+import { count, number } from "../format";
 import { nearestIndex, dark } from "../state";
+import { ticksOf } from "./ticks";
 
 export interface Line {
   name: string;
@@ -75,6 +76,7 @@ function options(props: ChartProps, width: number, hover: (index: number | null)
     ticks: { show: false },
     gap: 4,
   };
+  const ticksOn = (low: number, high: number) => ticksOf(low, high, Boolean(logarithmic), height > 120 ? 3 : 2);
   return {
     width,
     height,
@@ -84,8 +86,8 @@ function options(props: ChartProps, width: number, hover: (index: number | null)
     scales: { x: { time: false }, y: logarithmic ? { distr: 3, range: (_, low, high) => [low * 0.85, high * 1.15] } : {} },
     axes: [
       { ...axis, grid: { show: false }, size: 22, values: (_, splits) => splits.map((step) => (Number.isInteger(step) ? count(step) : "")) },
-      { ...axis, size: 50, grid: { ...axis.grid, filter: (_, splits) => splits.map((value) => (tick(value, logarithmic, 1) ? value : null)) },
-        values: (_, splits, __, ___, increment) => splits.map((value) => tick(value, logarithmic, increment)) },
+      { ...axis, size: 50, filter: (_, splits) => splits, splits: (_, __, low, high) => ticksOn(low, high).map(({ at }) => at),
+        values: ({ scales }) => ticksOn(scales.y!.min!, scales.y!.max!).map(({ text }) => text) },
     ],
     bands: props.bands?.map(({ over, under, colour, opacity }) => ({ series: [over + 1, under + 1], fill: withOpacity(colour, opacity) })),
     series: [{}, ...lines.map(({ name, colour, dashed, hidden }) => ({
@@ -106,17 +108,6 @@ function options(props: ChartProps, width: number, hover: (index: number | null)
       })],
     },
   };
-}
-
-/** A logarithmic axis writes its powers of ten only. */
-function tick(value: number | null, logarithmic = false, increment: number): string {
-  if (value === null) return "";
-  if (!logarithmic) {
-    const decimals = Math.max(0, -Math.floor(Math.log10(increment)));
-    return value === 0 ? "0" : decimals > 4 || Math.abs(value) >= 1e5 ? exponent(value, 2) : value.toFixed(decimals).replace("-", "−");
-  }
-  const power = Math.log10(value);
-  return Math.abs(power - Math.round(power)) < 1e-9 ? exponent(value, 1) : "";
 }
 
 function markNow(plot: uPlot, step: number): void {

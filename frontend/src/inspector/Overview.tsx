@@ -60,7 +60,7 @@ function Records() {
         {epochs[0]! >= 0 && <>, {words.overview.epochs(epoch(epochs[0]!), epoch(epochs[1]!))}</>}
       </p>
       {[...table.losses].map(([name, values]) => (
-        <p key={name}>
+        <p key={name} title={epochs[0]! < 0 ? undefined : name === "loss" ? words.overview.ofBatch : words.overview.runningMean}>
           {name} <span class="strong mono">{last ? `${number(values[0]!, 3)} → ${number(values[last]!, 3)}` : number(values[0]!, 3)}</span>
         </p>
       ))}

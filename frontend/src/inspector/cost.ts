@@ -4,8 +4,9 @@ import type { StepsTable } from "../api";
 export interface Cost {
   /** Of the training time, 0 to 1: seconds spent on records over plain step time for every step that was passed. */
   share: number;
-  /** Medians. */
+  /** The mean, from which the share is. */
   perRecord: number;
+  /** The median: the first steps take longer. */
   perStep: number;
 }
 
@@ -22,7 +23,7 @@ export function recordingCost({ step, seconds, stepSeconds }: StepsTable): Cost 
   const perStep = median(plain);
   const passed = step[step.length - 1]! - step[0]! + 1;
   const sum = spent.reduce((total, each) => total + each, 0);
-  return { share: sum / (passed * perStep + sum), perRecord: median(spent), perStep };
+  return { share: sum / (passed * perStep + sum), perRecord: sum / spent.length, perStep };
 }
 
 /** Whether `fit`, which times its plain steps, ran none: every step from the first record to the last was recorded. */

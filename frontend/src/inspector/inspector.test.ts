@@ -17,6 +17,11 @@ test("the cost is the seconds of the records over all the time that the steps to
   expect(cost).toMatchObject({ perRecord: 0.5, perStep: 0.1 });
 });
 
+test("the milliseconds of a record and the share of all records agree", () => {
+  const { share, perRecord, perStep } = recordingCost(table([0, 1, 99], [3, 0.1, 0.2], [0.1, 0.1, 5]))!;
+  expect(share).toBeCloseTo((3 * perRecord) / (3 * perRecord + 100 * perStep), 12);
+});
+
 test("a log without times has no cost rather than none", () => {
   expect(recordingCost(table([0, 1], [0, NaN], [NaN, NaN]))).toBeNull();
 });
@@ -55,6 +60,6 @@ test("the Python text opens the folder that TensorBoard was started on", () => {
 
 test("an error that stands at the logits instead is a note, one that is cut is missing", () => {
   const entry = { path: "probs", kind: "error", port: 0, status: "skipped", reason: "at the logits", step: -1 };
-  expect([entry, { ...entry, status: "note", reason: "x" }].map(isNote)).toEqual([true, true]);
+  expect([entry, { ...entry, status: "note", reason: "x" }, { ...entry, path: "", kind: "timing", reason: "x" }].map(isNote)).toEqual([true, true, true]);
   expect([{ ...entry, reason: "not connected" }, { ...entry, status: "truncated", reason: "over the limit" }].map(isNote)).toEqual([false, false]);
 });

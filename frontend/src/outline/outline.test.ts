@@ -16,6 +16,7 @@ test("a sparkline spans its box and breaks where there is no number", () => {
 test("a constant is a line in the middle, nothing is no line", () => {
   expect(sparkPoints([3, 3, 3], 40, 20, false).map(({ y }) => y)).toEqual([10, 10, 10]);
   expect(sparkPoints([NaN, 0], 40, 20, true)).toEqual([]);
+  expect(sparkPoints([3], 40, 20, false)[0]).toMatchObject({ x: 20, y: 10 });
 });
 
 test("one spike among ten thousand steps is still drawn", () => {

@@ -1,5 +1,6 @@
 /** Draws a row's strip over the steps: a sparkline, or the heatmap's cells. Knows numbers, colours and a canvas; no state. */
 import type { Rgb } from "../colour/tables";
+import { placeOfIndex } from "./places";
 
 export interface Point {
   x: number;
@@ -27,9 +28,8 @@ export function sparkPoints(values: ArrayLike<number>, width: number, height: nu
   // Rounding noise about a constant should look constant.
   const noise = (logarithmic ? 1 : Math.max(Math.abs(low), Math.abs(high))) * 1e-6;
   const span = high - low > noise ? high - low : 0;
-  const last = Math.max(1, y.length - 1);
   const place = (i: number): Omit<Point, "joined"> => ({
-    x: INSET + (i / last) * (width - 2 * INSET),
+    x: INSET + placeOfIndex(i, [0, y.length], false) * (width - 2 * INSET),
     y: INSET + (span ? 1 - (y[i]! - low) / span : 0.5) * (height - 2 * INSET),
   });
   const points: Point[] = [];

@@ -93,6 +93,8 @@ export const inspectorWords = {
     records: (count: string, first: string, last: string) => `${count} records, steps ${first} to ${last}`,
     oneRecord: (step: string) => `1 record, at step ${step}`,
     epochs: (first: string, last: string) => (first === last ? `epoch ${first}` : `epochs ${first} to ${last}`),
+    ofBatch: "Of the samples of each record",
+    runningMean: "Keras's running mean over the epoch up to each record",
     sampledAway: (kept: string, written: string) =>
       `${written} records were written; TensorBoard's sampling kept ${kept}. Start it with --samples_per_plugin layerflow=0,layerflow_statistics=0.`,
     sessions: (count: number) => `${count} sessions: training was resumed or repeated into this folder.`,
@@ -106,7 +108,7 @@ export const inspectorWords = {
     hideWhy: "hide",
     cost: "Cost of recording",
     costOf: (percent: string) => `${percent} % of the training time`,
-    costPerRecord: (seconds: string, step: string) => `${seconds} a record, beside ${step} a step`,
+    costPerRecord: (seconds: string, step: string) => `${seconds} a record on average, beside ${step} a step`,
     costUnknown: "Not measured in this stream.",
     costNoPlain: "Not known: every step was recorded, so that no plain step ran to compare them with. Record with every=2 or more to see it.",
     execution: "Execution",

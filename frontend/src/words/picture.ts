@@ -45,6 +45,7 @@ export const pictureWords = {
     toggle: "Scale: this step or all steps",
     none: "Nothing of this kind was recorded at this step.",
     absent: "no value",
+    blank: "Hatched: no value. Without colour: exactly 0, where the scale is logarithmic. A hatched map: 0 everywhere.",
     only: (tally: ReadonlyMap<string, number>) => [...tally].map(([what, calls]) => `${what} in ${plural(calls, "call")}`).join(", "),
   },
 
