@@ -10,7 +10,7 @@ import { CardView, type CardProps } from "./Cards";
 import type { Positions } from "./layout";
 import type { Card, Picture } from "./picture";
 import type { FlowProps } from "./props";
-import { Tail } from "./Tail";
+import { Stems, Tail } from "./Tail";
 import { tiesOf } from "./ties";
 import { edgeWidth, roundedPath } from "./wires";
 
@@ -38,14 +38,16 @@ export function Scene(props: SceneProps) {
   const inView = useMemo(() => seen(picture, positions, window), [picture, positions, window]);
   const frames = inView.boxes.filter((box) => picture.cards[box]!.frame);
   const cards = inView.boxes.filter((box) => !picture.cards[box]!.frame);
+  const tail = { tree: props.tree, picture, positions, cards: props.tail.value, zoom };
   return (
     <>
       <Stages positions={positions} window={window} zoom={zoom} />
       <Boxes {...props} boxes={frames} />
       <Edges tree={props.tree} picture={picture} positions={positions} shown={inView.edges} chosen={chosenBox.value} />
       <Ties {...props} />
+      <Stems {...tail} />
       <Boxes {...props} boxes={cards} />
-      <Tail tree={props.tree} picture={picture} positions={positions} cards={props.tail.value} zoom={zoom} />
+      <Tail {...tail} />
     </>
   );
 }

@@ -17,21 +17,35 @@ interface TailProps {
 const PAD = 9;
 const GAP = 14;
 
-export function Tail({ tree, picture, positions, cards, zoom }: TailProps) {
+/** Where the slim cards stand; null where there are none. */
+function placed({ tree, picture, positions, cards, zoom }: TailProps) {
   // Below this zoom cards are coloured blocks, and words would not fit them.
   if (cards.length === 0 || zoom < 0.45) return null;
   const size = Math.max(11 / zoom, 11);
-  const height = size * 1.75;
   const widths = cards.map(({ name, count }) => measure(`${name}  ${count}`, "plain", size) + 2 * PAD);
   const total = widths.reduce((sum, width) => sum + width + GAP, -GAP);
-  const output = outermostBox(tree, picture);
+  const outputs = outputBoxes(tree, picture);
   const y = positions.extent.height - TAIL_TOP;
-  const left = Math.max(24, Math.min(output < 0 ? 24 : positions.x[output]!, positions.extent.width - 16 - total));
-  let x = left;
+  const x = Math.max(24, Math.min(outputs.length ? positions.x[outputs[0]!]! : 24, positions.extent.width - 16 - total));
+  return { size, widths, outputs, x, y };
+}
+
+/** What leads from the outputs to the first slim card. Drawn before the cards, so that it runs behind those in its way. */
+export function Stems(props: TailProps) {
+  const at = placed(props);
+  if (!at) return null;
+  return <g class="tail">{at.outputs.map((output) => <path key={output} class="edge" d={stem(props.positions, output, at.x + PAD + 5, at.y)} />)}</g>;
+}
+
+export function Tail(props: TailProps) {
+  const place = placed(props);
+  if (!place) return null;
+  const { size, widths, y } = place;
+  const height = size * 1.75;
+  let { x } = place;
   return (
     <g class="tail">
-      {output >= 0 && <path class="edge" d={stem(positions, output, left + PAD + 5, y)} />}
-      {cards.map(({ key, name, count, chosen, pick }, i) => {
+      {props.cards.map(({ key, name, count, chosen, pick }, i) => {
         const at = x;
         x += widths[i]! + GAP;
         return (
@@ -51,16 +65,18 @@ export function Tail({ tree, picture, positions, cards, zoom }: TailProps) {
   );
 }
 
-/** From the output's foot to the head of the first card. */
+/** From the output's foot to the head of the first card, across below the lowest box. */
 function stem({ x, y, height }: Positions, output: number, toX: number, toY: number): string {
   const foot = y[output]! + height[output]!;
-  return `M${x[output]! + PAD + 5} ${foot}V${(foot + toY) / 2}H${toX}V${toY}`;
+  return `M${x[output]! + PAD + 5} ${foot}V${toY - 8}H${toX}V${toY}`;
 }
 
-/** The box of the last output, or of the outermost group that holds it; -1 where there is none. */
-function outermostBox(tree: Tree, picture: Picture): number {
-  const last = Math.max(-1, ...tree.outputs);
-  let box = last < 0 ? -1 : (picture.boxOf[last] ?? -1);
-  while (box >= 0 && picture.cards[box]!.parent >= 0) box = picture.cards[box]!.parent;
-  return box;
+/** The boxes of the outputs, or of the outermost groups that hold them, the last one first. */
+export function outputBoxes(tree: Tree, picture: Picture): number[] {
+  const boxes = [...tree.outputs].sort((a, b) => b - a).map((output) => {
+    let box = picture.boxOf[output] ?? -1;
+    while (box >= 0 && picture.cards[box]!.parent >= 0) box = picture.cards[box]!.parent;
+    return box;
+  });
+  return [...new Set(boxes)].filter((box) => box >= 0);
 }

@@ -7,6 +7,7 @@ import { fitPicture } from "./fit";
 import { HEADER, layout, type Box, type Link, type Positions } from "./layout";
 import { makePicture } from "./picture";
 import { cardsPerLine } from "./wrap";
+import { outputBoxes } from "./Tail";
 
 const NONE: ReadonlySet<string> = new Set();
 const CENTRE = { width: 760, height: 852 };
@@ -121,6 +122,14 @@ test("MobileNet's first view has 30 cards, readable, in stages of equal spatial 
   expect(fit.zoom).toBeGreaterThanOrEqual(0.7);
   expect(fit.whole).toBe(true);
   expect(fit.positions.stages.map((stage) => stage.band)).toEqual(["80×80", "40×40", "20×20", "10×10", "5×5", ""]);
+});
+
+test("every output leads to the loss, two inside one open group as one", () => {
+  const tree = makeTree(siamese());
+  for (const path of ["encoder/pool", "encoder/first_dense", "join"]) tree.outputs.add(tree.byPath.get(path)!);
+  const folds = makeFolds(tree);
+  const picture = makePicture(tree, folds, firstOpen(tree, folds), NONE);
+  expect(outputBoxes(tree, picture)).toEqual(["same", "join", "encoder"].map((path) => picture.boxOf[tree.byPath.get(path)!]!));
 });
 
 test("both encoders of a siamese model stand open in the first view", () => {
