@@ -16,7 +16,7 @@ import { awake, callIndex, chosen, dark, graph, held, noValues, run, sample, val
 import { words } from "../strings";
 import type { Held } from "../exact";
 import { frameOf, framesOf, leadsTo, originOf, type Frame } from "./frames";
-import { HeldSteps, stageOf, stepFacts, stepTitle } from "./frameSource";
+import { HeldSteps, stageOf, stageWithout, stepFacts, stepTitle } from "./frameSource";
 import { outputsOf } from "./outputs";
 import { startRecording, type Recording } from "./record";
 import { camOf, predictionOf, samplePicture, seenOf } from "./sample";
@@ -92,7 +92,7 @@ function Shown({ held: at }: { held: Held }) {
     const record = overSteps.get(steps[index]!);
     const facts = [said.stage(index + 1, length), ...(record ? stepFacts(record) : [])];
     const title = stepTitle(followed, steps[index]!);
-    return record ? stageOf(record, followed, shownSample, title, facts) : { title, note: facts.join(" · "), store: null, reach: 0, picture: null, sentence: words.exact.loading };
+    return record ? stageOf(record, followed, shownSample, title, facts) : stageWithout(title, facts, words.exact.loading);
   };
   const thumbnailsAt = (index: number): Thumbnails | null => {
     if (isModel) return thumbnails.value;
@@ -195,12 +195,12 @@ function Shown({ held: at }: { held: Held }) {
           <button aria-label={playing.value ? said.pause : said.play} title={`${playing.value ? said.pause : said.play} (Space)`} data-play onClick={play}>{playing.value ? "❚❚" : "▶"}</button>
           <button aria-label={said.next} title={`${said.next} (→)`} onClick={() => go(current + 1)}>›</button>
         </span>
-        <span class="quiet nowrap">{said.through}</span>
+        <span class="quiet nowrap along">{said.through}</span>
         <Segment label={said.through} entries={Object.entries(said.modes).map(([each, name]) => ({ key: each, name }))} current={mode} onPick={(next) => { setMode(next); playing.value = false; place.value = next === "model" ? 0 : Math.max(0, steps.indexOf(at.step)); }} />
         {isModel && <Segment label={said.frames} entries={[{ key: "stages", name: said.stages }, { key: "every", name: said.every }]} current={every ? "every" : "stages"} onPick={(next) => setEvery(next === "every")} />}
         <SamplePicker held={at} />
         {isModel && picture && <button class="plain small" aria-pressed={cam} title={said.camFormula} onClick={() => setCam(!cam)}>{cam ? "☑" : "☐"} {said.cam}</button>}
-        <button class="plain small" onClick={save}>{recording ? said.saving : said.save}</button>
+        <button class="plain small" title={said.saveTitle} onClick={save}>{recording ? said.saving : said.save}</button>
         <Stamp held={at} />
       </div>
       {cam && isModel && <p class="quiet note">{veil ? said.camFormula : said.camNeeds}</p>}

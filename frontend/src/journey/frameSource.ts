@@ -14,7 +14,7 @@ const said = words.exact.journey;
 /** The maps of one call in one record. */
 export function stageOf(held: Held, path: string, sample: number, title: string, facts: string[]): Stage {
   const tensor = heldTensor(held, path, "output", 0);
-  if (!tensor) return { title, note: facts.join(" · "), store: null, reach: 0, picture: null, sentence: statusSentence(whyNot(held, path, "output", 0)) };
+  if (!tensor) return stageWithout(title, facts, statusSentence(whyNot(held, path, "output", 0)));
   const { shape: full } = tensor.value;
   const view = makeView(full, firstAxes(full, sample, tensor.channels), tensor.channels);
   const store = storeOf(tensor.place, view);
@@ -22,7 +22,13 @@ export function stageOf(held: Held, path: string, sample: number, title: string,
   const reach = picture?.[1] ?? layerReach(held, tensor, store.all());
   const end = Math.abs(reach) >= 1e-2 && Math.abs(reach) < 1e3 ? number(reach, 3) : exponent(reach, 3);
   const maps = said.mapsOf(Math.min(view.count, MOST_MAPS), view.count);
-  return { title, note: [...facts, shape(full.slice(1)), maps, picture ? said.picture(picture[0], picture[1]) : said.reach(end, held.record.batchSize)].filter(Boolean).join(" · "), store, reach, picture, sentence: "" };
+  const colours = picture ? said.picture(picture[0], picture[1]) : said.reach(end, held.record.batchSize);
+  return { title, note: [...facts, shape(full.slice(1)), maps].filter(Boolean).join(" · "), colours, store, reach, picture, sentence: "" };
+}
+
+/** A sentence in the place of maps. */
+export function stageWithout(title: string, facts: string[], sentence: string): Stage {
+  return { title, note: facts.join(" · "), colours: "", store: null, reach: 0, picture: null, sentence };
 }
 
 /** Records of other steps, as they arrive. */

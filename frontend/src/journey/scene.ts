@@ -11,6 +11,8 @@ import { fullBar, type Prediction } from "./predictions";
 export interface Stage {
   title: string;
   note: string;
+  /** How far the colours reach; beneath the note where both do not fit beside each other. */
+  colours: string;
   store: PlaneStore | null;
   reach: number;
   /** From black to white, where the maps are the channels of a picture. */
@@ -132,8 +134,11 @@ const colourOf = ({ colours }: SceneInput, entry: number) => colours.css[entry]!
 function drawStage(pen: CanvasRenderingContext2D, scene: SceneInput, x: number, y: number, width: number, height: number): Tiles | null {
   const { stage, colours } = scene;
   text(pen, stage.title, x, y + 13, scene.ink, width, 14, 600);
-  text(pen, stage.note, x, y + 31, scene.quiet, width, 12);
-  const top = y + 42;
+  pen.font = `12px ${FONT}`;
+  const whole = [stage.note, stage.colours].filter(Boolean).join(" · ");
+  const lines = pen.measureText(whole).width > width ? [stage.note, stage.colours] : [whole];
+  lines.forEach((line, i) => text(pen, line, x, y + 31 + 16 * i, scene.quiet, width, 12));
+  const top = y + 26 + 16 * lines.length;
   if (!stage.store) {
     text(pen, stage.sentence, x, top + 16, scene.quiet, width, 12);
     return null;
@@ -144,17 +149,17 @@ function drawStage(pen: CanvasRenderingContext2D, scene: SceneInput, x: number, 
   const { columns, tileWidth, tileHeight } = fitTiles(count, view.cols / view.rows, width, height - (top - y));
   stage.store.want(Array.from({ length: count }, (_, plane) => plane));
   const pitch = [tileWidth + TILE_GAP, tileHeight + TILE_GAP] as const;
-  let whole = true;
+  let arrived = true;
   for (let plane = 0; plane < count; plane++) {
     const left = x + (plane % columns) * pitch[0];
     const above = top + Math.floor(plane / columns) * pitch[1];
     const found = stage.store.get(plane);
     if (found?.dead) hatch(pen, left, above, tileWidth, tileHeight, colours.hatch);
     else if (found) drawScaled(pen, scene.painted.get(found, view.rows, view.cols, stage.reach, shades, tileWidth, tileHeight), left, above, tileWidth, tileHeight);
-    whole &&= found !== undefined;
+    arrived &&= found !== undefined;
     frame(pen, left, above, tileWidth, tileHeight, colours.line, 0.75);
   }
-  return { x, y: top, columns, size: [tileWidth, tileHeight], pitch, count, whole };
+  return { x, y: top, columns, size: [tileWidth, tileHeight], pitch, count, whole: arrived };
 }
 
 /** The largest tiles of one aspect that all fit. */
