@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import shutil
 import time
 import warnings
 import weakref
@@ -233,3 +234,14 @@ def test_a_full_disk_is_one_warning_and_training_goes_on(tmp_path: Path, monkeyp
         assert_trains_as_without(models.plain, layerflow.LayerFlow(tmp_path, every=1), epochs=3)
     assert len([warning for warning in warned if "LayerFlow" in str(warning.message)]) == 1
     assert len(layerflow.open(tmp_path).steps) >= 1, "what was written before stays readable"
+
+
+def test_a_folder_that_is_removed_after_a_fit_is_used_again_without_a_word(tmp_path: Path) -> None:
+    model = models.siamese()
+    first, second = (layerflow.LayerFlow(tmp_path / "run", every=1, strict=True) for _ in range(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", warn.LayerFlowWarning)
+        fit(model, first)
+        shutil.rmtree(tmp_path / "run")
+        fit(model, second)
+    assert len(layerflow.open(tmp_path / "run").steps)

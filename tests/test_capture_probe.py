@@ -95,3 +95,34 @@ def test_a_probe_may_be_a_dataset_x_alone_or_a_nest(tmp_path: Path) -> None:
         oracle.check(layerflow.open(tmp_path / name), "output", by_hand.outputs)
     oracle.check(layerflow.open(tmp_path / "dataset"), "error", by_hand.errors)
     assert layerflow.open(tmp_path / "list").statistics("error").ports == []
+
+
+@pytest.mark.parametrize("how", ["compiled", "given", "one of two"])
+def test_the_loss_of_many_chunks_is_that_of_the_whole_where_it_is_a_sum(how: str, tmp_path: Path) -> None:
+    keras.utils.set_random_seed(4)
+    random = np.random.default_rng(4)
+    x, y = random.normal(size=(70, 3)).astype("float32"), random.normal(size=(70, 2)).astype("float32")
+    given = keras.Input((3,), name="x")
+    kernel = keras.regularizers.L2(0.1)
+    outputs = {name: keras.layers.Dense(2, name=name, kernel_regularizer=kernel)(given) for name in ("sum", "mean")}
+    model = keras.Model(given, outputs if how == "one of two" else outputs["sum"])
+    by_sum, values = keras.losses.MeanSquaredError(reduction="sum"), layerflow.summary.Values(samples=70)
+    used = ("sum", "mean") if how == "one of two" else ("sum",)
+    apart = {name: model.get_layer(name)(x).numpy() - y for name in used}
+    added = sum(0.1 * float(np.square(model.get_layer(name).kernel).sum()) for name in used)
+    errors = {"sum": apart["sum"]}
+    loss = np.square(apart["sum"]).mean(1).sum()
+    if how == "one of two":
+        model.compile("sgd", {"sum": by_sum, "mean": "mse"}, loss_weights={"sum": 1.0, "mean": 3.0})
+        stream = layerflow.record(model, tmp_path, x, {"sum": y, "mean": y}, values=values)
+        errors["mean"] = 3 * apart["mean"] / 70
+        loss += 3 * np.square(apart["mean"]).mean() + added
+    elif how == "compiled":
+        model.compile("sgd", by_sum)
+        stream = layerflow.record(model, tmp_path, x, y, values=values)
+        loss += added
+    else:
+        stream = layerflow.record(model, tmp_path, x, y, loss=by_sum, values=values)
+    for name, error in errors.items():
+        np.testing.assert_allclose(stream.value(name, "error"), error, rtol=1e-4, atol=1e-6)
+    assert stream.records.losses["loss"][0] == pytest.approx(loss, rel=1e-5)

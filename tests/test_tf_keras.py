@@ -112,3 +112,17 @@ def test_a_model_of_tf_keras_is_recorded_as_by_hand_and_trains_as_without(kind: 
     assert stream.graph.record.execution.family == "tf_keras"
     for found, expected in zip(left, run(None), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_a_compiled_model_of_tf_keras_has_errors_in_probes_and_in_record(tmp_path: Path) -> None:
+    tf_keras.utils.set_random_seed(2)
+    model = sequential()
+    model.compile("sgd", "mse")
+    x, y = normal(6, WIDTH), normal(6, 1)
+    error = 2 * (model(x).numpy() - y) / 6
+    stream = layerflow.record(model, tmp_path / "once", x, y, values=layerflow.summary.Values(samples=6))
+    np.testing.assert_allclose(stream.value("last", "error"), error, rtol=1e-5, atol=1e-7)
+    callback = layerflow.LayerFlow(tmp_path / "fit", probe=(x, y), train=False, every=1, strict=True)
+    model.fit(x, y, batch_size=6, verbose=0, callbacks=[callback])
+    found = layerflow.open(tmp_path / "fit").statistics("error").series("last", "l2")[1]
+    assert found[0] == pytest.approx(np.linalg.norm(error), rel=1e-5)

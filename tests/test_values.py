@@ -358,6 +358,15 @@ def test_labels_are_those_of_their_output(tmp_path: Path) -> None:
         stream.value(".", "label", ports.index("free"))
 
 
+def test_labels_by_name_of_outputs_in_a_list_are_those_of_the_names(tmp_path: Path) -> None:
+    given = keras.Input((4,), name="x")
+    model = keras.Model(given, [layers.Dense(1, name="1")(given), layers.Dense(1, name="0")(given)])
+    y = {"1": np.ones((3, 1), np.float32), "0": np.zeros((3, 1), np.float32)}
+    model.compile("sgd", {"1": "mse", "0": "mse"})
+    stream = layerflow.record(model, tmp_path, np.ones((3, 4), np.float32), y)
+    assert [float(stream.value(".", "label", port)[0, 0]) for port in (0, 1)] == [1.0, 0.0]
+
+
 @pytest.mark.parametrize("what", ["no labels", "pictures"])
 def test_where_labels_are_none_or_large_none_are_kept(what: str, tmp_path: Path) -> None:
     model = keras.Sequential([keras.Input((70, 70, 1)), layers.Conv2D(1, 1, name="conv")])

@@ -18,6 +18,7 @@ from tb_layerflow.log.records import TIMING
 from . import execution, families, fates, hooks, nests, timing, unpack
 from .instrument import Step, kept, measured_after, measured_before
 from .outcome import Outcome, conclude
+from .output_losses import NoLoss, is_sum, outputs_of, weight_of
 from .recording import Recording
 from .samples import Samples
 from .sink import numpy_figures
@@ -45,6 +46,7 @@ class Inference:
     profiles: list[timing.Profile] = field(default_factory=list)
     _function: Any = None
     _is_warm: bool = False
+    _in_chunks: bool = False
     _traces: list[Outcome] = field(default_factory=list)
 
     def run(self, samples: Samples) -> tuple[Outcome, unpack.Figures, dict[str, float], list[dict[str, Any]]]:
@@ -54,6 +56,7 @@ class Inference:
         losses = 0.0
         self.profiles = []
         with_loss = samples.has_labels and self.has_loss
+        self._in_chunks = samples.count > self.chunk
         is_uneven = samples.count > self.chunk and samples.count % self.chunk > 0
         for chunk, share, done in samples.chunks(self.chunk):
             self._trace(chunk, with_loss, any_size=is_uneven)
@@ -81,9 +84,9 @@ class Inference:
     @property
     def has_loss(self) -> bool:
         """Whether labels have a loss to go into."""
-        return self.loss is not None or bool(
-            getattr(self.model, "compiled", False) and getattr(self.model, "loss", None) is not None
-        )
+        # tf_keras has only the second.
+        is_compiled = getattr(self.model, "compiled", None) or getattr(self.model, "_is_compiled", False)
+        return self.loss is not None or bool(is_compiled and getattr(self.model, "loss", None) is not None)
 
     @property
     def _autograph(self) -> bool:
@@ -143,8 +146,7 @@ class Inference:
             with tf.GradientTape(watch_accessed_variables=False) as tape:
                 y_pred = self._predict(x)
                 if with_loss:
-                    loss = tf.cast(tf.reduce_sum(self._loss(x, y, y_pred, sample_weight)), tf.float32)
-                    captured["loss"] = loss * share
+                    captured["loss"] = self._share_of_loss(share, x, y, y_pred, sample_weight)
             if errors and recording.watched:
                 tape.gradient(captured["loss"], recording.watched[:1])
         if recording.failure is not None:
@@ -169,6 +171,22 @@ class Inference:
     def _predict(self, x: Any) -> Any:
         has_argument = getattr(self.model, "_call_has_training_arg", getattr(self.model, "_expects_training_arg", True))
         return self.model(x, training=self.training) if has_argument else self.model(x)
+
+    def _share_of_loss(self, share: Any, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> Any:
+        """What a chunk that is this share of all samples adds to their loss, float32 scalar: of means a share, of sums all."""
+        of_chunk = tf.cast(tf.reduce_sum(self._loss(x, y, y_pred, sample_weight)), tf.float32)
+        if not self._in_chunks or (self.loss is not None and is_sum(self.loss)):
+            return of_chunk
+        loss = of_chunk * share
+        try:
+            sums = [output for output in outputs_of(self.model, y, y_pred, self.loss) if output.is_sum]
+        except NoLoss:
+            return loss
+        predictions, labels = ([leaf for _, leaf in nests.flatten(nest)] for nest in (y_pred, y))
+        for output in sums:
+            weights = None if sample_weight is None else weight_of(sample_weight, output)
+            loss += (1.0 - share) * output.weight * output.value(labels[output.labels], predictions[output.place], weights)
+        return loss
 
     def _loss(self, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> Any:
         if self.loss is not None:

@@ -97,10 +97,11 @@ def _loss_function(model: Any, loss: Any) -> Callable[[Any, Any, Any], Any] | No
         family = families.of(model) if families.is_layer(model) else families.loaded()[0]
         found = family.module.losses.get(loss)
 
-    def compute(y: Any, y_pred: Any, sample_weight: Any) -> Any:
+    def compute(y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         import tensorflow as tf
 
         numbers = found(y, y_pred) if sample_weight is None else found(y, y_pred, sample_weight)
         return tf.reduce_mean(numbers)
 
+    compute.reduction = getattr(found, "reduction", "")  # type: ignore[attr-defined]
     return compute

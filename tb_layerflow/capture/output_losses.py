@@ -33,6 +33,11 @@ class OutputLoss:
         return str(getattr(inner, "__name__", "") or type(inner).__name__)
 
     @property
+    def is_sum(self) -> bool:
+        """Whether the loss of a batch is the sum over its samples, not their mean."""
+        return is_sum(self.function)
+
+    @property
     def from_logits(self) -> bool:
         """Whether the loss takes logits."""
         if isinstance(self.function, functools.partial):
@@ -55,6 +60,11 @@ class OutputLoss:
             weights = tf.cast(tf.convert_to_tensor(sample_weight), tf.float32)
             losses = losses * tf.reshape(weights, [-1] + [1] * (losses.shape.rank - 1))
         return tf.reduce_mean(losses)
+
+
+def is_sum(function: Any) -> bool:
+    """Whether a loss of Keras's is the sum over the samples of a batch."""
+    return str(getattr(function, "reduction", "")).lower().rpartition(".")[2] == "sum"
 
 
 def outputs_of(model: Any, y: Any, y_pred: Any, loss: Any = None) -> list[OutputLoss]:
@@ -97,7 +107,21 @@ def labels_of(model: Any, keys: list[str], y: Any) -> list[int | None]:
     Raises:
         NoLoss: they do not fit the outputs.
     """
-    return _label_places([key for key, _ in nests.flatten(y)], keys, _names(model, keys))
+    labels, names = [key for key, _ in nests.flatten(y)], _names(model, keys)
+    if len(labels) == len(keys) == 1:
+        return [0]
+    is_list = keys == [str(place) for place in range(len(keys))]
+    by_name = isinstance(y, Mapping) and is_list  # Keras goes by what the model calls its outputs
+    first, second = (names, keys) if by_name else (keys, names)
+    places = [
+        labels.index(one) if one in labels else labels.index(other) if other in labels else None
+        for one, other in zip(first, second, strict=True)
+    ]
+    if any(place is not None for place in places):
+        return places
+    if len(labels) != len(keys):
+        raise NoLoss(f"{len(labels)} labels do not fit {len(keys)} outputs")
+    return list(range(len(keys)))
 
 
 def weight_of(sample_weight: Any, output: OutputLoss) -> Any:
@@ -135,18 +159,6 @@ def _names(model: Any, keys: list[str]) -> list[str]:
     """What the model calls its outputs, or their key paths."""
     names = [str(name) for name in getattr(model, "output_names", None) or []]
     return names if len(names) == len(keys) else keys
-
-
-def _label_places(labels: list[str], keys: list[str], names: list[str]) -> list[int | None]:
-    if len(labels) == len(keys) == 1:
-        return [0]
-    by_name = [labels.index(key) if key in labels else labels.index(name) if name in labels else None
-               for key, name in zip(keys, names, strict=True)]  # fmt: skip
-    if any(place is not None for place in by_name):
-        return by_name
-    if len(labels) != len(keys):
-        raise NoLoss(f"{len(labels)} labels do not fit {len(keys)} outputs")
-    return list(range(len(keys)))
 
 
 def _loss_weights(model: Any) -> Any:

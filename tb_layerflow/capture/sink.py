@@ -101,7 +101,7 @@ class Sink:
             return
         for other in list(_open_sinks):
             if other.is_free and other.stream == self.stream and _same_folder(other.log_dir, self.log_dir):
-                other.close()
+                other.let_go()
         try:
             self._writer = StreamWriter(self.log_dir, self.stream, open_records=FastRecords)
         except OSError as error:
@@ -134,6 +134,21 @@ class Sink:
                 self._writer.close()
             except OSError as error:
                 self._failed(error)
+        self._forget()
+
+    def let_go(self) -> None:
+        """Close for another one that goes on with the stream. Where all is written, nobody is told if the folder has gone since."""
+        if not self.idle:
+            self.close()
+            return
+        writer, self._writer = self._writer, None
+        self._background.close()
+        if writer is not None:
+            with contextlib.suppress(OSError):
+                writer.close()
+        self._forget()
+
+    def _forget(self) -> None:
         self._writer = None
         self._traces.clear()
         _open_sinks.discard(self)
