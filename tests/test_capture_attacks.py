@@ -196,3 +196,64 @@ def test_a_loop_of_the_models_own_is_recorded_whatever_its_variables_are_called(
 def test_every_takes_numpys_integers_and_long_ranges(every: Any, tmp_path: Path) -> None:
     fit(build(), callback(tmp_path, every=every))
     assert steps(tmp_path) == [0, 2]
+
+
+class Contrast(keras.layers.Layer):
+    """An operation for which TensorFlow has no gradient, and none is needed where no weights lie before it."""
+
+    def call(self, x: tf.Tensor) -> tf.Tensor:
+        pictures = tf.reshape(x, (-1, 1, 2, 3))
+        return tf.reshape(tf.raw_ops.AdjustContrastv2(images=pictures, contrast_factor=2.0), (-1, 6))
+
+
+class Doubling(keras.layers.Layer):
+    """A loop whose number of turns XLA does not know: it cannot be differentiated there."""
+
+    def call(self, x: tf.Tensor) -> tf.Tensor:
+        return tf.while_loop(lambda x: tf.reduce_max(tf.abs(x)) < 9.0, lambda x: (2 * x,), [x])[0]
+
+
+def behind(layer: keras.layers.Layer, **compiled: Any) -> keras.Model:
+    keras.utils.set_random_seed(2)
+    layers = [keras.Input((6,)), keras.layers.Rescaling(0.5, name="rescaling"), layer, keras.layers.Dense(1, name="last")]
+    model = keras.Sequential(layers)
+    model.compile("sgd", "mse", **compiled)
+    return model
+
+
+@pytest.mark.parametrize("run_eagerly", [False, True])
+def test_an_operation_without_a_gradient_before_the_first_weights_ends_the_errors_alone(
+    run_eagerly: bool, tmp_path: Path
+) -> None:
+    def made() -> keras.Model:
+        return behind(Contrast(name="contrast"), run_eagerly=run_eagerly)
+
+    alone, recorded = made(), made()
+    kept = layerflow.summary.Values(samples=8, every=1)
+    assert same(fit(recorded, callback(tmp_path, values=kept, strict=True)), fit(alone))
+    stream = layerflow.open(tmp_path)
+    outputs = {call.path: call.outputs[0].error for call in stream.graph.calls}
+    assert (outputs["rescaling"], outputs["contrast"], outputs["last"]) == ("not connected", "", "")
+    kernel = made().get_layer("last").kernel.numpy()
+    np.testing.assert_allclose(
+        stream.value("contrast", "error", step=0), stream.value("last", "error", step=0) @ kernel.T, rtol=1e-5
+    )
+    assert "errors end at operations without a gradient: AdjustContrastv2" in {entry.reason for entry in stream.ledger()}
+
+
+def test_what_xla_cannot_compile_with_recording_is_trained_without(tmp_path: Path) -> None:
+    alone, recorded = (behind(Doubling(name="doubling"), jit_compile=True) for _ in range(2))
+    with pytest.warns(LayerFlowWarning, match="recording the step failed"):
+        assert same(fit(recorded, callback(tmp_path)), fit(alone))
+
+
+def test_hooks_that_cannot_be_put_on_stop_recording_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tb_layerflow.capture import hooks
+
+    def fails(*given: Any) -> None:
+        raise AttributeError("another TensorFlow")
+
+    monkeypatch.setattr(hooks, "_hook_tapes", fails)
+    alone, recorded = build(), build()
+    with pytest.warns(LayerFlowWarning, match="another TensorFlow"):
+        assert same(fit(recorded, callback(tmp_path)), fit(alone))

@@ -80,3 +80,11 @@ def _loss_name(loss: Any) -> str:
     if isinstance(loss, (list, tuple)):
         return ", ".join(_loss_name(value) for value in loss)
     return str(getattr(loss, "name", None) or getattr(loss, "__name__", None) or type(loss).__name__)
+
+
+_REFUSED_BY_XLA = ("XLA compilation", "tf2xla conversion failed", "when trying to compile graph")
+
+
+def is_refused_by_xla(error: Exception) -> bool:
+    """Whether XLA could not compile a function, of which then nothing has run."""
+    return isinstance(error, tf.errors.OpError) and any(text in str(error) for text in _REFUSED_BY_XLA)

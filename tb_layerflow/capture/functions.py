@@ -119,16 +119,18 @@ class RecordedFunction:
         names = self._owner.due_instruments()
         if names not in self._recorded:
             self._recorded[names] = tf.function(self._twin(names), **self.options)
-        self._newest, self._nothing_ran = None, False
+        self._newest, self._nothing_ran = None, True
         started = time.perf_counter()
         failure = None
         profile = self._profile(names) if TIMING in self._owner.needs.kinds else None
         try:
             with hooks.installed(), profile or nullcontext():
+                self._nothing_ran = False
                 outputs, captured = self._recorded[names](*args, **kwargs)
         except Exception as error:
             broken = self._kept(error, names)
-            if not self._nothing_ran:
+            is_refused = bool(self.options.get("jit_compile")) and execution.is_refused_by_xla(error)
+            if not (self._nothing_ran or is_refused):
                 self._owner.broke(broken)
                 raise
             failure = error

@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.autograph.core import config as autograph_config
 from tensorflow.python.distribute import distribute_lib
+from tensorflow.python.framework import ops
 
 from . import families, lineage_hooks, nests, replicas
 from .autograph import convert_as_around, not_converted_again
@@ -37,10 +38,10 @@ class _Patches:
         self._undo.append((owner, name, original))
         setattr(owner, name, make(getattr(owner, name)))
 
-    def on_layer(self, layer: Any, name: str, wrapper: Any) -> None:
+    def on_object(self, owner: Any, name: str, wrapper: Any) -> None:
         """Past Keras's attribute tracking, straight into the object."""
-        self._undo.append((layer, name, layer.__dict__.get(name, _MISSING)))
-        layer.__dict__[name] = wrapper
+        self._undo.append((owner, name, owner.__dict__.get(name, _MISSING)))
+        owner.__dict__[name] = wrapper
 
     def on_module(self, module: Any, name: str, value: Any) -> None:
         """A module's global."""
@@ -88,9 +89,10 @@ def installed() -> Iterator[None]:
             for family in families.loaded():
                 _hook_family(patches, family)
             _hook_tapes(patches)
+            patches.on_class(type(ops.gradient_registry), "lookup", _finds_gradient)
             patches.on_class(distribute_lib.StrategyBase, "run", replicas.runs)
             patches.on_module(autograph_config, "CONVERSION_RULES", _OWN_RULES + autograph_config.CONVERSION_RULES)
-            with lineage_hooks.installed(patches.on_layer):
+            with lineage_hooks.installed(patches.on_object):
                 yield
         finally:
             patches.undo()
@@ -141,7 +143,7 @@ def _see(patches: _Patches, layer: Any) -> None:
         return
     for name in ("call", "quantized_call"):
         if hasattr(layer, name):
-            patches.on_layer(layer, name, _call_wrapper(layer, getattr(layer, name)))
+            patches.on_object(layer, name, _call_wrapper(layer, getattr(layer, name)))
     for below in layer._flatten_layers(include_self=False, recursive=False):
         _see(patches, below)
 
@@ -268,6 +270,29 @@ def _hook_tapes(patches: _Patches) -> None:
     patches.on_class(tf.GradientTape, "__exit__", _tape_exits)
     for name in ("gradient", "jacobian", "batch_jacobian"):
         patches.on_class(tf.GradientTape, name, _tape_differentiates)
+
+
+def _finds_gradient(original: Any) -> Any:
+    """What TensorFlow asks for an operation's gradient. As errors go back to the first layer, they may come to operations that
+    the plain step never differentiates: where such a one has no gradient, the errors end.
+    """
+
+    @functools.wraps(original)
+    def lookup(self: Any, name: str) -> Any:
+        recording = active()
+        try:
+            return original(self, name)
+        except LookupError:
+            if recording is None or not recording.errors or self is not ops.gradient_registry:
+                raise
+            recording.without_gradient.add(name)
+            return _no_gradients
+
+    return lookup
+
+
+def _no_gradients(operation: Any, *gradients: Any) -> list[None]:
+    return [None] * len(operation.inputs)
 
 
 def _tape_enters(original: Any) -> Any:

@@ -307,6 +307,9 @@ def _ledger(
         entries.append(records.LedgerEntry("", "", -1, "note", text))
     entries += [records.LedgerEntry(path, "", -1, "note", text) for path, text in _random_notes(recording)]
     entries += [records.LedgerEntry(path, "output", -1, "note", _FUSED) for path in _fused(recording)]
+    if recording.without_gradient:
+        text = f"errors end at operations without a gradient: {', '.join(sorted(recording.without_gradient))}"
+        entries.append(records.LedgerEntry("", "error", -1, "note", text))
     return entries
 
 

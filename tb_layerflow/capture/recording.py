@@ -56,6 +56,7 @@ class Recording:
         self.watched: list[Any] = []
         self.variable_gradients: dict[int, list[Any]] = {}
         self.on_call: list[Callable[[Any], None]] = []
+        self.without_gradient: set[str] = set()
         self.iterations: Any = None
         self.scaler: Any = None
         self.scaled_iterations: Any = None

@@ -137,7 +137,7 @@ class Sink:
         self._forget()
 
     def let_go(self) -> None:
-        """Close for another one that goes on with the stream. Where all is written, nobody is told if the folder has gone since."""
+        """Close for another one that goes on with the stream. Where all is written, nobody is told if the folder is gone."""
         if not self.idle:
             self.close()
             return

@@ -139,15 +139,17 @@ class StepVariant:
             self._recorded = self._function(self._recorded_step)
         known = len(self.traces)
         started = time.perf_counter()
-        self._failure, self._nothing_ran = None, False
+        self._failure, self._nothing_ran = None, True
         failure: Exception | None = None
         profile = self._profile() if timed else None
         try:
             with hooks.installed(), profile or nullcontext():
+                self._nothing_ran = False
                 logs, captured = self._call(iterator, batch)
         except Exception as error:
             self.broken = self._kept(error, known)
-            if not self._nothing_ran:
+            is_refused = bool(self.model.jit_compile) and not self._eager and execution.is_refused_by_xla(error)
+            if not (self._nothing_ran or is_refused):
                 raise
             failure = error
         if failure is not None:
