@@ -36,7 +36,7 @@ export function Legend() {
               )}
               {byLayer(kind, column) && <span class="first-weight"> · {words.legend.firstWeight}</span>}
             </span>
-            <span class="absent-key" title={words.legend.blank}><i /> {words.legend.absent}</span>
+            <span class="absent-key" title={words.help.meanings.slice(0, 2).map((each) => each.join(": ")).join("\n")}><i /> {words.legend.absent}</span>
           </>
         ) : (
           <span class="quiet">{words.legend.only(tally(leafNumbers())) || words.legend.none}</span>

@@ -1,7 +1,6 @@
 /** The entry: TensorBoard imports this module and calls `render()` in an empty page. */
 import { effect } from "@preact/signals";
 import { render as renderInto } from "preact";
-import uplotSheet from "uplot/dist/uPlot.min.css";
 import { App } from "./App";
 import { followDarkMode, followVisibility, listenToHost, loadRunColours, takeKeysUnderPointer } from "./host";
 import { listenToKeys } from "./keys";
@@ -13,6 +12,7 @@ import { dark } from "./state";
 import { words } from "./strings";
 import base from "./style/base.css";
 import bar from "./style/bar.css";
+import charts from "./style/charts.css";
 import findings from "./style/findings.css";
 import ops from "./style/ops.css";
 import inspector from "./style/inspector.css";
@@ -30,7 +30,7 @@ function adoptStyles(sheets: string[]): void {
 }
 
 export function render(): void {
-  adoptStyles([tokens, base, layout, bar, outline, inspector, maps, findings, ops, uplotSheet]);
+  adoptStyles([tokens, base, layout, bar, outline, inspector, maps, findings, ops, charts]);
   document.documentElement.lang = "en";
   document.title = words.product;
   followDarkMode();

@@ -52,7 +52,8 @@ export async function predictionOf(held: Held, sample: number, { root, port, ten
     label && fetchValue(label, String(sample)),
   ]);
   const names = held.graph.class_names;
-  if (values.length > 1) return topClasses(values, names, right && labelsOf(right.values, values.length));
+  // Names that are not as many as the classes are those of another output.
+  if (values.length > 1) return topClasses(values, names.length === values.length ? names : [], right && labelsOf(right.values, values.length));
   return ofOneUnit(Number(values[0]), right?.values.length === 1 ? Number(right.values[0]) : null, names, words.exact.journey);
 }
 

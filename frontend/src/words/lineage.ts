@@ -1,7 +1,5 @@
 /** The words of operations: chains, lists, buckets, lines. */
 
-import { plural } from "./counting";
-
 export const lineageWords = {
   chain: "What it calls",
   chainMore: (count: number) => `and ${count.toLocaleString("en")} more`,
@@ -13,7 +11,6 @@ export const lineageWords = {
   directions: { forward: "forward", backward: "backward", graph: "graph" } as Record<string, string>,
   count: (name: string, count: number) => `${name} ${count.toLocaleString("en")}`,
   opsShort: (count: string) => `${count} ${count === "1" ? "op" : "ops"}`,
-  ops: (count: number) => plural(count, "operation"),
   more: (shown: number, all: number) => `${shown.toLocaleString("en")} of ${all.toLocaleString("en")} shown. `,
   loadMore: "Show more",
   name: "name",
@@ -40,8 +37,6 @@ export const lineageWords = {
   lineTitle: "A line of the program",
   lineCalls: "Calls whose operations it made",
   lineNone: "No call's operation was made by this line.",
-  lineOps: "Its operations",
-  close: "Close",
   search: "Find a call, an operation or a line",
   searchGroups: { calls: "Calls", ops: "Operations", lines: "Lines" } as Record<string, string>,
 };

@@ -21,7 +21,6 @@ export const trainingWords = {
   add: "Shift-click calls to compare them here.",
   remove: (path: string) => `Take ${path} out of the chart`,
   spreadNote: "min to max, and within it the mean ± one standard deviation",
-  none: "No number of this kind was recorded for this call.",
   noWeights: "This layer has no weights with a gradient.",
   runs: "Other runs with this call",
   inRun: (name: string, run: string) => `${name} · ${run}`,
@@ -43,7 +42,6 @@ export const trainingWords = {
   flowMore: (calls: number) => `each bar the largest of ${calls} calls`,
 
   weights: {
-    variable: "Variable",
     kinds: { weight: "weight", weight_gradient: "gradient", update: "update" } as Record<string, string>,
     pictures: "Maps of",
     ratio: "update ÷ weight, l2",
