@@ -14,7 +14,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.autograph.core import config as autograph_config
 from tensorflow.python.distribute import distribute_lib
-from tensorflow.python.framework import ops
+from tensorflow.python.framework import op_def_registry, ops
 
 from . import families, lineage_hooks, nests, replicas
 from .autograph import convert_as_around, not_converted_again
@@ -283,12 +283,18 @@ def _finds_gradient(original: Any) -> Any:
         try:
             return original(self, name)
         except LookupError:
-            if recording is None or not recording.errors or self is not ops.gradient_registry:
+            if recording is None or not recording.errors or self is not ops.gradient_registry or not _has_inputs(name):
                 raise
             recording.without_gradient.add(name)
             return _no_gradients
 
     return lookup
+
+
+def _has_inputs(name: str) -> bool:
+    """Whether there is anything that an operation of this type could have a gradient by."""
+    definition = op_def_registry.get(name)
+    return definition is not None and len(definition.input_arg) > 0
 
 
 def _no_gradients(operation: Any, *gradients: Any) -> list[None]:
