@@ -34,7 +34,8 @@ function placed({ tree, picture, positions, cards, zoom }: TailProps) {
 export function Stems(props: TailProps) {
   const at = placed(props);
   if (!at) return null;
-  return <g class="tail">{at.outputs.map((output) => <path key={output} class="edge" d={stem(props.positions, output, at.x + PAD + 5, at.y)} />)}</g>;
+  const path = (output: number) => stem(props.positions, output, at.x + PAD + 5, at.y);
+  return <g class="tail">{at.outputs.map((output) => <path key={output} class="edge" d={path(output)} />)}</g>;
 }
 
 export function Tail(props: TailProps) {

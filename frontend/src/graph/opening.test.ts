@@ -19,7 +19,8 @@ function recurrent() {
   }
   make.passOn(root, make.add("last", "Dense", root, [both]));
   const graph = make.graph();
-  for (const { layer, type } of graph.calls) if (type === "GRUCell") graph.layers[layer!]!.weights = [{ name: "kernel", shape: [8, 8], dtype: "float32", trainable: true }];
+  const kernel = { name: "kernel", shape: [8, 8], dtype: "float32", trainable: true };
+  for (const { layer, type } of graph.calls) if (type === "GRUCell") graph.layers[layer!]!.weights = [kernel];
   const tree = makeTree(graph);
   return { tree, folds: makeFolds(tree), at: (path: string) => tree.byPath.get(path)! };
 }

@@ -73,7 +73,8 @@ function Calls({ of, but }: { of: readonly number[]; but?: number }) {
     <ul class="calls">
       {of.map((call) => {
         const { path } = graph.value!.calls[call]!;
-        return <li key={call}>{call === but ? <span class="mono strong">{path}</span> : <button class="link mono" onClick={() => reveal(call)}>{path}</button>}</li>;
+        const link = <button class="link mono" onClick={() => reveal(call)}>{path}</button>;
+        return <li key={call}>{call === but ? <span class="mono strong">{path}</span> : link}</li>;
       })}
     </ul>
   );

@@ -15,7 +15,8 @@ export function ticksOf(low: number, high: number, logarithmic: boolean, least: 
   if (logarithmic) {
     const first = Math.floor(Math.log10(low));
     const decades = Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, i) => first + i);
-    const ats = (steps: number[]) => decades.flatMap((power) => steps.map((step) => Number(`${step}e${power}`))).filter((at) => at >= low && at <= high);
+    const all = (steps: number[]) => decades.flatMap((power) => steps.map((step) => Number(`${step}e${power}`)));
+    const ats = (steps: number[]) => all(steps).filter((at) => at >= low && at <= high);
     const tens = ats([1]);
     const every = Math.ceil(tens.length / (3 * least));
     return (tens.length > 1 ? tens.filter((_, i) => i % every === 0) : ats(STEPS)).map((at) => ({ at, text: exponent(at, 1) }));
@@ -23,7 +24,8 @@ export function ticksOf(low: number, high: number, logarithmic: boolean, least: 
   for (let power = Math.ceil(Math.log10(high - low)); ; power--) {
     for (const step of [5, 2, 1]) {
       const [first, last] = [Math.ceil(low / (step * 10 ** power)), Math.floor(high / (step * 10 ** power))];
-      if (last - first + 1 >= least) return Array.from({ length: last - first + 1 }, (_, i) => round(Number(`${(first + i) * step}e${power}`), power));
+      const many = last - first + 1;
+      if (many >= least) return Array.from({ length: many }, (_, i) => round(Number(`${(first + i) * step}e${power}`), power));
     }
   }
 }

@@ -198,9 +198,9 @@ function Shown({ held: at }: { held: Held }) {
         <span class="quiet nowrap along">{said.through}</span>
         <Segment label={said.through} entries={Object.entries(said.modes).map(([each, name]) => ({ key: each, name }))} current={mode} onPick={(next) => { setMode(next); playing.value = false; place.value = next === "model" ? 0 : Math.max(0, steps.indexOf(at.step)); }} />
         {isModel && <Segment label={said.frames} entries={[{ key: "stages", name: said.stages }, { key: "every", name: said.every }]} current={every ? "every" : "stages"} onPick={(next) => setEvery(next === "every")} />}
-        <SamplePicker held={at} />
         {isModel && picture && <button class="plain small" aria-pressed={cam} title={said.camFormula} onClick={() => setCam(!cam)}>{cam ? "☑" : "☐"} {said.cam}</button>}
         <button class="plain small" title={said.saveTitle} onClick={save}>{recording ? said.saving : said.save}</button>
+        <SamplePicker held={at} />
         <Stamp held={at} />
       </div>
       {cam && isModel && <p class="quiet note">{veil ? said.camFormula : said.camNeeds}</p>}

@@ -49,7 +49,8 @@ test("bars of shares are drawn against 1, those of other numbers against the lar
 });
 
 test("one unit is the probability of the second of two classes, and its label has a class's name", () => {
-  const named = (names: string[], label: number | null) => ofOneUnit(0.75, label, names, { output: "output", label: "label" }).map(({ name, value, isLabel }) => [name, value, isLabel]);
+  const named = (names: string[], label: number | null) =>
+    ofOneUnit(0.75, label, names, { output: "output", label: "label" }).map(({ name, value, isLabel }) => [name, value, isLabel]);
   expect(named(["odd", "even"], 0)).toEqual([["even", 0.75, false], ["odd", 0, true]]);
   expect(named(["odd", "even"], 1)).toEqual([["even", 0.75, false], ["even", 1, true]]);
   expect(named(["odd", "even"], 0.5)[1]).toEqual(["label", 0.5, true]);

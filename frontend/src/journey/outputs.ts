@@ -14,10 +14,14 @@ export interface ModelOutput {
 }
 
 export function outputsOf(held: Held): ModelOutput[] {
-  return held.graph.calls.flatMap(({ path, parent, kind, outputs }, root) => (parent !== null || kind === "input" ? [] : outputs.flatMap((output, port): ModelOutput[] => {
-    const tensor = output.kind === "logits" ? null : heldTensor(held, path, "output", port);
-    if (tensor?.value.shape.length !== 2) return [];
-    const made = held.graph.calls[madeBy(held.graph.calls, [root, port])![0]]!.path;
-    return [{ name: output.key || displayName(made, made), root, port, made, tensor }];
-  })));
+  const { calls } = held.graph;
+  return calls.flatMap(({ path, parent, kind, outputs }, root) => {
+    if (parent !== null || kind === "input") return [];
+    return outputs.flatMap((output, port): ModelOutput[] => {
+      const tensor = output.kind === "logits" ? null : heldTensor(held, path, "output", port);
+      if (tensor?.value.shape.length !== 2) return [];
+      const made = calls[madeBy(calls, [root, port])![0]]!.path;
+      return [{ name: output.key || displayName(made, made), root, port, made, tensor }];
+    });
+  });
 }
