@@ -212,6 +212,21 @@ def test_only_the_chosen_layers_are_kept_with_what_goes_into_them(tmp_path: Path
     assert narrow.value("depthwise", "input").tobytes() == stream.value("depthwise", "input").tobytes()
 
 
+def test_of_two_callbacks_each_has_the_values_and_the_kinds_that_it_asked_for(tmp_path: Path) -> None:
+    model = convolutional()
+    x, y = samples(4)
+    one = layerflow.LayerFlow(tmp_path / "one", every=1, what=("outputs",), values=Values(samples=None, layers="conv"))
+    other = layerflow.LayerFlow(tmp_path / "other", every=1, values=Values(samples=2, layers=["relu", "head"]))
+    model.fit(x, y, batch_size=4, verbose=0, callbacks=[one, other])
+    first, second = (layerflow.open(tmp_path / name) for name in ("one", "other"))
+    assert first.value("conv").shape[0] == 4
+    assert second.value("relu").shape[0] >= 2 and second.value("head").shape[0] >= 2
+    kinds = [
+        {kind for kind in ("output", "error", "weight", "update") if len(one.statistics(kind).ports)} for one in (first, second)
+    ]
+    assert kinds == [{"output"}, {"output", "error", "weight", "update"}]
+
+
 def test_every_call_of_the_record_can_be_explained(tmp_path: Path) -> None:
     stream = layerflow.record(convolutional(), tmp_path, samples(3)[0])
     for call in stream.graph.calls:

@@ -114,14 +114,14 @@ class LayerFlow:
         probed = None if probe is None else samples.Samples.of(probe)
         shown = labels.pictures(pictures, None if probed is None else probed.count)
         budget = None if wanted is None else value_writer.Budget(wanted.run_bytes)
-        sinks, with_errors = {}, "errors" in kinds
+        sinks = {}
         if train:
             writer = value_writer.made(wanted, None, voice, budget)
-            sinks["train"] = sink.Sink(folder, stream or "train", voice, chosen, writer, names, with_errors=with_errors)
+            sinks["train"] = sink.Sink(folder, stream or "train", voice, chosen, writer, names, kinds=kinds)
         if probe is not None:
             writer = value_writer.made(wanted, shown, voice, budget)
             name = f"{stream}_probe" if stream else "probe"
-            sinks["probe"] = sink.Sink(folder, name, voice, chosen, writer, names, with_errors=with_errors)
+            sinks["probe"] = sink.Sink(folder, name, voice, chosen, writer, names, kinds=kinds)
         self._training = callback.Training(
             callback=self,
             sinks=sinks,

@@ -77,7 +77,7 @@ class Recorder:
                 'every="epoch" needs `fit`; a Recorder takes a number, a range, a set, a callable or "auto". Received: "epoch".'
             )
         needs.tensorflow()
-        from tb_layerflow.capture import labels, recorder, schedule, selection, sink, value_writer, variants, wanted, warn
+        from tb_layerflow.capture import labels, recorder, schedule, selection, sink, value_writer, variants, warn
 
         voice = warn.Voice(strict)
         chosen = selection.Selection(layers)
@@ -86,7 +86,7 @@ class Recorder:
             chosen = selection.OfModels(chosen, listed)
         names = labels.class_names(class_names, voice)
         writer = value_writer.made(kept, None, voice)
-        one = sink.Sink(folder, stream, voice, chosen, writer, names, with_errors="errors" in kinds)
+        one = sink.Sink(folder, stream, voice, chosen, writer, names, kinds=kinds)
         if mirrored:
             one.listeners.append(Mirror(arguments.writer_of(one), mirrored, by_epoch=False))
         self._observer = None if on_record is None else Observer(on_record)
@@ -95,7 +95,7 @@ class Recorder:
         self._loop = recorder.LoopRecorder(
             one,
             schedule.Schedule(every),
-            variants.Needs(chosen, kinds, everything, wanted.for_training(kinds, kept, everything=everything)),
+            variants.Needs(chosen, kinds, everything, kept),
             chosen,
             voice,
             listed,

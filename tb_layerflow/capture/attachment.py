@@ -7,6 +7,7 @@ function left behind finds, when it is called, that it was not armed for that `f
 
 from __future__ import annotations
 
+import functools
 import time
 import weakref
 from collections.abc import Callable, Iterable
@@ -17,6 +18,7 @@ from tb_layerflow.log import records
 
 from . import execution, fits
 from .signatures import Signatures
+from .value_settings import together
 from .variants import Captured, DataEnded, Needs, StepVariant
 
 
@@ -174,6 +176,5 @@ def _union(needs: list[Needs]) -> Needs:
     def selected(call: records.Call, layer: Any) -> bool:
         return any(need.selected(call, layer) for need in needs)
 
-    instruments = {name: make for need in needs for name, make in need.instruments.items() if name != "values"}
-    instruments |= {name: make for need in needs for name, make in need.instruments.items() if name == "values"}  # the last
-    return Needs(selected, kinds, any(need.everything for need in needs), instruments)
+    values = functools.reduce(together, [need.values for need in needs])
+    return Needs(selected, kinds, any(need.everything for need in needs), values)

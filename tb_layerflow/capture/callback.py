@@ -64,7 +64,7 @@ class Training:
         self._fitting = False
         self.observer: Any = None
         self.variants: list[Any] = []
-        self.needs = Needs(selection, kinds, everything, wanted.for_training(kinds, values, everything=everything))
+        self.needs = Needs(selection, kinds, everything, values)
         self.model: Any = None
         self.params: dict[str, Any] = {}
         self._sinks = sinks

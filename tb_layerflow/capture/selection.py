@@ -30,7 +30,7 @@ class Selection:
         self._objects: list[Any] = []
         self._classes: list[type] = []
         self._rules: list[Any] = []
-        for item in [] if layers is None else _listed(layers):
+        for item in [] if layers is None else listed(layers):
             if isinstance(item, str):
                 self.patterns.append(item)
             elif isinstance(item, type):
@@ -101,7 +101,8 @@ class OfModels(Selection):
         return self._chosen.unmatched(graph)
 
 
-def _listed(layers: Any) -> Iterable[Any]:
+def listed(layers: Any) -> list[Any]:
+    """What `layers` holds. TypeError where it is none of its forms."""
     if isinstance(layers, (str, type)) or families.is_layer(layers) or callable(layers):
         return [layers]
     if isinstance(layers, Iterable):

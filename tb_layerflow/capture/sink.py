@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ class Sink:
         selection: what of a recording belongs to this stream.
         values: writes the exact values of records that have some; None: none are kept.
         class_names: what the classes of the model are called, in their order.
-        with_errors: whether errors are wanted; another stream of the same model may want them where this one does not.
+        kinds: of `what`; another stream of the same model may want more of a recording than this one does. None: all.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Sink:
         values: ValueWriter | None = None,
         class_names: Sequence[str] = (),
         *,
-        with_errors: bool = True,
+        kinds: Collection[str] | None = None,
     ) -> None:
         self.log_dir = workers.folder_of(log_dir)
         self.stream = stream
@@ -63,7 +63,7 @@ class Sink:
         self._selection = selection
         self._values = values
         self._class_names = list(class_names)
-        self._with_errors = with_errors
+        self._kinds = kinds
         self._writer: StreamWriter | None = None
         self._background = Background(self._flush, self._failed)
         self._traces: dict[int, tuple[Any, int, records.Graph]] = {}
@@ -161,8 +161,7 @@ class Sink:
         rows = {
             kind: chosen
             for kind, entries in outcome.plan.rows.items()
-            if (self._with_errors or not kind.startswith("error"))
-            and (chosen := [row for row in entries if self._is_selected(graph, kind, row)])
+            if self._is_wanted(kind) and (chosen := [row for row in entries if self._is_selected(graph, kind, row)])
         }
         record.tables, record.histograms = unpack.tables(figures, rows)
         notes, self._notes = self._notes, []
@@ -184,6 +183,10 @@ class Sink:
                 self.listeners.remove(listener)
                 what = f"{type(listener).__name__} failed at step {record.step} ({type(error).__name__}: {error})"
                 self._voice.warn(f"{what}; it is not called again, recording goes on.", cause=error)
+
+    def _is_wanted(self, kind: str) -> bool:
+        asked = "errors" if kind.startswith("error") else "weights" if kind in records.WEIGHT_KINDS else ""
+        return not asked or self._kinds is None or asked in self._kinds
 
     def _is_selected(self, graph: records.Graph, kind: str, row: tuple[int, int, int]) -> bool:
         if kind in records.WEIGHT_KINDS:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .selection import listed
+
 
 @dataclass(frozen=True)
 class Values:
@@ -48,3 +50,14 @@ def checked(values: Any, automatic: Values) -> Values | None:
     if isinstance(values, str) and values == "all":
         return Values(samples=None, every=1)
     raise ValueError(f'values must be "none", "auto", "all" or layerflow.summary.Values(...). Received: {values!r}.')
+
+
+def together(first: Values | None, second: Values | None) -> Values | None:
+    """What holds all that either asks of one record."""
+    if first is None or second is None:
+        return first or second
+    layers = None
+    if first.layers is not None and second.layers is not None:
+        layers = [*listed(first.layers), *listed(second.layers)]
+    samples = None if first.samples is None or second.samples is None else max(first.samples, second.samples)
+    return Values(samples, 1, layers, max(first.record_bytes, second.record_bytes), max(first.run_bytes, second.run_bytes))

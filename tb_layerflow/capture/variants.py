@@ -16,12 +16,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import execution, families, fates, graphs, hooks, nests, raised, timing
+from . import execution, families, fates, graphs, hooks, nests, raised, timing, wanted
 from .autograph import convert
 from .instrument import Step, measured_after, measured_before
 from .outcome import Outcome, Selected, conclude
 from .recording import Recording
 from .signatures import Signatures
+from .value_settings import Values
 from .warn import say_traced
 
 _MADE_UP_NAME = re.compile(r"(input|input_layer|keras_tensor)(_[0-9]+)?|.*_input")
@@ -66,15 +67,17 @@ class Captured:
 
 @dataclass
 class Needs:
-    """What the callbacks of a model want of a recording, together.
-
-    `instruments` are made anew for each variant by the callables here, by name: those that a record asks for are in its variant.
-    """
+    """What the callbacks of a model want of a recording, together."""
 
     selected: Selected
     kinds: tuple[str, ...]
     everything: bool
-    instruments: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    values: Values | None = None
+
+    @property
+    def instruments(self) -> dict[str, Callable[[], Any]]:
+        """What makes the instruments of training steps, by name: each variant has new ones, those that a record asks for."""
+        return wanted.for_training(self.kinds, self.values, everything=self.everything)
 
 
 @dataclass
