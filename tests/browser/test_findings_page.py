@@ -11,7 +11,7 @@ import pytest
 
 import tb_layerflow as layerflow
 from demo.serve import tensorboard
-from tests.browser.chromium import DRAWN, Chromium
+from tests.browser.chromium import DRAWN, Chromium, at_rest
 
 NAMES = ("encoder", "first_dense", "second_dense", "last_dense")
 STEPS = 12
@@ -92,6 +92,8 @@ def test_the_cell_of_a_number_that_is_none_has_the_colour_of_failure_and_the_one
     browser.click(".findings-box button.finding")
     canvas = f"document.querySelector(\".row[data-path='{path}'] canvas.cells\")"
     browser.wait(f"{canvas}?.width === {STEPS}")
+    # The numbers of the finding are asked for by the click; until they are here, those before them are drawn.
+    browser.wait(at_rest(500))
     colours = browser.evaluate(
         f"Array.from({{ length: {STEPS} }}, (_, i) => [...{canvas}.getContext('2d').getImageData(i, 0, 1, 1).data].slice(0, 3))"
     )
