@@ -22,7 +22,7 @@ function placed({ tree, picture, positions, cards, zoom }: TailProps) {
   // Below this zoom cards are coloured blocks, and words would not fit them.
   if (cards.length === 0 || zoom < 0.45) return null;
   const size = Math.max(11 / zoom, 11);
-  const widths = cards.map(({ name, count }) => measure(`${name}  ${count}`, "plain", size) + 2 * PAD);
+  const widths = cards.map(({ name, count }) => measure(name, "plain", size) + size * 0.6 + measure(count, "mono", size) + 2 * PAD);
   const total = widths.reduce((sum, width) => sum + width + GAP, -GAP);
   const outputs = outputBoxes(tree, picture);
   const y = positions.extent.height - TAIL_TOP;
