@@ -23,7 +23,7 @@ from .selection import Selection
 from .sink import Sink
 from .value_settings import Values
 from .variants import Captured, Needs
-from .warn import Voice
+from .warn import Voice, brief
 
 EPOCH_LENGTH_UNKNOWN = "this epoch's last step was not recorded: nobody knew the epoch's length before it ended"
 
@@ -295,7 +295,7 @@ class Training:
 
     def _guarded(self, what: str, error: Exception) -> None:
         self._off = True
-        self._voice.warn(f"{what} failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error)
+        self._voice.warn(f"{what} failed ({brief(error)}). Recording is off; training goes on.", cause=error)
 
     def _record_probe(self, step: int) -> None:
         assert self._probing is not None
@@ -359,9 +359,7 @@ class Training:
         """Recording failed; called by the attachment. The step itself runs, or ran, all the same."""
         self._off = True
         self._armed = False
-        self._voice.warn(
-            f"recording the step failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error
-        )
+        self._voice.warn(f"recording the step failed ({brief(error)}). Recording is off; training goes on.", cause=error)
 
     def _plain_step_seconds(self) -> float:
         return float(np.median(self._plain_seconds)) if self._plain_seconds else 0.0

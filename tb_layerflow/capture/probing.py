@@ -13,7 +13,7 @@ from .samples import Samples
 from .sink import Sink
 from .value_settings import Values
 from .variants import Needs
-from .warn import Voice
+from .warn import Voice, brief
 
 
 class Probing:
@@ -70,7 +70,7 @@ class Probing:
         except Exception as error:
             self.has_failed = True
             what = "Training goes on." if self._is_alone else "The probe is not recorded any more; training is."
-            self._voice.warn(f"The probe failed ({type(error).__name__}: {error}). {what}", cause=error)
+            self._voice.warn(f"The probe failed ({brief(error)}). {what}", cause=error)
             return None
         sink.last_step = step
         record = records.Record(

@@ -23,7 +23,7 @@ from .schedule import Schedule
 from .selection import Selection
 from .sink import Sink, numpy_figures
 from .variants import Captured, Needs
-from .warn import Voice
+from .warn import Voice, brief
 from .watched import ROLES, Loop, Watched
 
 
@@ -102,9 +102,7 @@ class LoopRecorder:
         """Recording failed: it is off from here on; the step itself ran."""
         self._off = True
         self._due = False
-        self._voice.warn(
-            f"recording the step failed ({type(error).__name__}: {error}). Recording is off; training goes on.", cause=error
-        )
+        self._voice.warn(f"recording the step failed ({brief(error)}). Recording is off; training goes on.", cause=error)
 
     def broke(self, kept: Captured | None) -> None:
         """A function raised; what it had done is written at once, for its step may be the last one."""

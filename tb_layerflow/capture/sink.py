@@ -21,7 +21,7 @@ from .outcome import Outcome, Plan
 from .selection import Selection
 from .value_writer import ValueWriter
 from .values import ExactValues
-from .warn import Voice
+from .warn import Voice, brief
 from .weights import chosen_layers
 
 _open_sinks: weakref.WeakSet[Sink] = weakref.WeakSet()
@@ -181,7 +181,7 @@ class Sink:
                 listener(self.stream, graph, record)
             except Exception as error:
                 self.listeners.remove(listener)
-                what = f"{type(listener).__name__} failed at step {record.step} ({type(error).__name__}: {error})"
+                what = f"{type(listener).__name__} failed at step {record.step} ({brief(error)})"
                 self._voice.warn(f"{what}; it is not called again, recording goes on.", cause=error)
 
     def _is_wanted(self, kind: str) -> bool:

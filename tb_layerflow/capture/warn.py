@@ -58,6 +58,11 @@ class Voice:
             raise error
 
 
+def brief(error: BaseException) -> str:
+    """An error in one line: TensorFlow's come with the stack of the operation."""
+    return f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}".rstrip(": ")
+
+
 def without_colours(text: str) -> str:
     """A text without the terminal's colours, which Keras puts into the messages of its errors."""
     return _COLOURS.sub("", text)
