@@ -73,7 +73,7 @@ class Training:
         self._probing: Probing | None = None
         if probe is not None:
             is_alone = "train" not in sinks
-            self._probing = Probing(probe, sinks["probe"], self.needs, values, voice, is_alone=is_alone)
+            self._probing = Probing(probe, sinks["probe"], self.needs, voice, is_alone=is_alone)
         self._schedule = schedule
         self._selection = selection
         self._voice = voice

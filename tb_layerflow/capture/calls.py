@@ -40,15 +40,17 @@ class Leaf:
     passed_on: Any = None
     errors: list[Error] = field(default_factory=list)
 
+    @property
+    def _logits_key(self) -> str:
+        return f"{self.key}/{LOGITS}" if self.key else LOGITS
+
     def at_logits(self) -> Leaf:
         """A port for the logits that made this output."""
-        key = f"{self.key}/{LOGITS}" if self.key else LOGITS
-        return Leaf(key, None, self.shape, self.dtype, kind=LOGITS)
+        return Leaf(self._logits_key, None, self.shape, self.dtype, kind=LOGITS)
 
     def logits_among(self, outputs: list[Leaf]) -> Leaf | None:
         """The port of this output's logits among those of its call; None where it has none."""
-        key = self.at_logits().key
-        return next((leaf for leaf in outputs if leaf.kind == LOGITS and leaf.key == key), None)
+        return next((leaf for leaf in outputs if leaf.kind == LOGITS and leaf.key == self._logits_key), None)
 
 
 @dataclass(eq=False)

@@ -18,7 +18,7 @@ from tb_layerflow.log.records import TIMING
 from . import execution, families, fates, hooks, nests, timing, unpack
 from .instrument import Step, kept, measured_after, measured_before
 from .outcome import Outcome, conclude
-from .output_losses import NoLoss, is_sum, outputs_of, weight_of
+from .output_losses import NoLoss, outputs_of, weight_of
 from .recording import Recording
 from .samples import Samples
 from .sink import numpy_figures
@@ -57,7 +57,7 @@ class Inference:
         self.profiles = []
         with_loss = samples.has_labels and self.has_loss
         self._in_chunks = samples.count > self.chunk
-        is_uneven = samples.count > self.chunk and samples.count % self.chunk > 0
+        is_uneven = self._in_chunks and samples.count % self.chunk > 0
         for chunk, share, done in samples.chunks(self.chunk):
             self._trace(chunk, with_loss, any_size=is_uneven)
             if TIMING in self.needs.kinds:
@@ -175,7 +175,7 @@ class Inference:
     def _share_of_loss(self, share: Any, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> Any:
         """What a chunk that is this share of all samples adds to their loss, float32 scalar: of means a share, of sums all."""
         of_chunk = tf.cast(tf.reduce_sum(self._loss(x, y, y_pred, sample_weight)), tf.float32)
-        if not self._in_chunks or (self.loss is not None and is_sum(self.loss)):
+        if not self._in_chunks:
             return of_chunk
         loss = of_chunk * share
         try:

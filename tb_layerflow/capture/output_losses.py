@@ -35,7 +35,7 @@ class OutputLoss:
     @property
     def is_sum(self) -> bool:
         """Whether the loss of a batch is the sum over its samples, not their mean."""
-        return is_sum(self.function)
+        return str(getattr(self.function, "reduction", "")).lower().rpartition(".")[2] == "sum"
 
     @property
     def from_logits(self) -> bool:
@@ -60,11 +60,6 @@ class OutputLoss:
             weights = tf.cast(tf.convert_to_tensor(sample_weight), tf.float32)
             losses = losses * tf.reshape(weights, [-1] + [1] * (losses.shape.rank - 1))
         return tf.reduce_mean(losses)
-
-
-def is_sum(function: Any) -> bool:
-    """Whether a loss of Keras's is the sum over the samples of a batch."""
-    return str(getattr(function, "reduction", "")).lower().rpartition(".")[2] == "sum"
 
 
 def outputs_of(model: Any, y: Any, y_pred: Any, loss: Any = None) -> list[OutputLoss]:

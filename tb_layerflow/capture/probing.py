@@ -11,7 +11,6 @@ from . import instrument, timing, train_record, unpack, wanted
 from .inference import Inference
 from .samples import Samples
 from .sink import Sink
-from .value_settings import Values
 from .variants import Needs
 from .warn import Voice, brief
 
@@ -23,19 +22,15 @@ class Probing:
         samples: the samples.
         sink: their stream.
         needs: what to record.
-        values: which exact values to keep; None: none.
         voice: where warnings go.
         is_alone: whether nothing else of the fit is recorded.
     """
 
-    def __init__(
-        self, samples: Samples, sink: Sink, needs: Needs, values: Values | None, voice: Voice, *, is_alone: bool
-    ) -> None:
+    def __init__(self, samples: Samples, sink: Sink, needs: Needs, voice: Voice, *, is_alone: bool) -> None:
         self.has_failed = False
         self._samples = samples
         self._sink = sink
         self._needs = needs
-        self._values = values
         self._voice = voice
         self._is_alone = is_alone
         self._inferences: dict[bool, Inference] = {}
@@ -102,7 +97,7 @@ class Probing:
                 self._needs.kinds,
                 self._samples,
                 weights=self._is_alone,
-                values=self._values if with_values else None,
+                values=self._needs.values if with_values else None,
                 everything=self._needs.everything,
             )
             self._inferences[with_values] = Inference(model, self._needs, instruments=instruments)

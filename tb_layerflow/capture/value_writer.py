@@ -41,16 +41,15 @@ class ValueWriter:
     """Writes the value files of one stream. When the disk fails it warns once and stops; the records go on.
 
     Args:
-        every: which records are to hold values: the first, then each n-th.
-        record_bytes: how many bytes one record's arrays may have.
+        settings: how often there are values, and how many bytes one record's may have.
         budget: what all records together may.
         pictures: uint8 arrays, one per sample, that are kept in every file; None: none.
         voice: where warnings go.
     """
 
-    def __init__(self, every: int, record_bytes: int, budget: Budget, pictures: NDArray[np.uint8] | None, voice: Voice) -> None:
-        self.every = every
-        self._record_bytes = record_bytes
+    def __init__(self, settings: Values, budget: Budget, pictures: NDArray[np.uint8] | None, voice: Voice) -> None:
+        self.every = settings.every
+        self._record_bytes = settings.record_bytes
         self._budget = budget
         self._pictures = pictures
         self._voice = voice
@@ -104,7 +103,7 @@ def made(
     """The writer for these settings, with a budget of its own unless one is given."""
     if settings is None:
         return None
-    return ValueWriter(settings.every, settings.record_bytes, budget or Budget(settings.run_bytes), pictures, voice)
+    return ValueWriter(settings, budget or Budget(settings.run_bytes), pictures, voice)
 
 
 class _Content:

@@ -179,7 +179,7 @@ class ExactValues:
         for port, place in enumerate(places):
             label = None if place is None else labels[place]
             if isinstance(label, tf.Tensor) and is_numeric(label) and _is_small(label.shape):
-                yield self._tensor([(records.LABEL, root.index, port)], label, None, False)
+                yield self._tensor([(records.LABEL, root.index, port)], label[: self._settings.samples], None, False)
 
     def _tensor(self, rows: list[Row], tensor: Any, slot: int | None, is_error: bool) -> _Tensor:
         rows = sorted(rows, key=lambda row: -row[1])  # the innermost call first
@@ -223,10 +223,7 @@ class ExactValues:
         return measured
 
     def _copied(self, one: _Tensor, measured: statistics.One | None, step: Step) -> Any:
-        if one.rows[0][0] == records.LABEL:
-            kept = tf.identity(one.tensor[: self._settings.samples])
-        else:
-            kept = tf.identity(one.tensor) if measured is None or measured.samples is None else measured.samples
+        kept = tf.identity(one.tensor) if measured is None or measured.samples is None else measured.samples
         if one.is_error:
             kept = tf.cast(kept, tf.float32)
             return kept if step.gradient_factor is None else kept * step.gradient_factor

@@ -74,7 +74,7 @@ class Needs:
     everything: bool
     values: Values | None = None
 
-    @property
+    @functools.cached_property
     def instruments(self) -> dict[str, Callable[[], Any]]:
         """What makes the instruments of training steps, by name: each variant has new ones, those that a record asks for."""
         return wanted.for_training(self.kinds, self.values, everything=self.everything)
